@@ -119,7 +119,7 @@ def names(tf, folder):
 
     cube = np.arange(24.0).reshape(2, 3, 4)
     image = np.random.RandomState(1)
-    more = dict(some=some, anyrank=anyrank, anysize=anysize, grads=grads, slopes=slopes, sparse=tf.SparseTensor, ragged=tf.ragged.constant, nan=float("nan"), inf=float("inf"),
+    more = dict(corner=tf.SparseTensor([[0, 1], [1, 0], [1, 2]], [1.0, 2.0, 3.0], [2, 3]), some=some, anyrank=anyrank, anysize=anysize, grads=grads, slopes=slopes, sparse=tf.SparseTensor, ragged=tf.ragged.constant, nan=float("nan"), inf=float("inf"),
                 image=tf.constant(image.uniform(0, 1, (6, 5, 3)), tf.float32), pixels=tf.constant(image.randint(0, 256, (6, 5, 3)), tf.uint8))
     return dict(more, tf=tf, np=np, tnp=tf.experimental.numpy, tried=tried, each=each, pairs=pairs, file=file, records=records, elements=elements, traced=traced, var=var, raw=raw, fn=fn, Masked=Masked,
                 cube=cube, folder=folder, ds=tf.data.Dataset, flat=np.array([3, 1, 2, 1], np.int32), here=lambda *values: list(values), v1=tf.compat.v1)

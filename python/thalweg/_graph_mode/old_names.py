@@ -18,7 +18,9 @@ FixedLenFeature=io.FixedLenFeature FixedLenSequenceFeature=io.FixedLenSequenceFe
 parse_single_sequence_example=io.parse_single_sequence_example orthogonal_initializer=keras.initializers.Orthogonal OpError=errors.OpError
 make_ndarray=make_ndarray make_tensor_proto=make_tensor_proto initializers.orthogonal=keras.initializers.Orthogonal io.SparseFeature=io.SparseFeature
 gfile.FastGFile=io.gfile.GFile gfile.GFile=io.gfile.GFile gfile.Open=io.gfile.GFile gfile.Walk=io.gfile.walk VERSION=version.VERSION
-assert_proper_iterable=debugging.assert_proper_iterable
+assert_proper_iterable=debugging.assert_proper_iterable sets.set_difference=sets.difference sets.set_union=sets.union sets.set_size=sets.size
+sets.set_intersection=sets.intersection sparse.matmul=sparse.sparse_dense_matmul linalg.transpose=linalg.matrix_transpose
+io.QueueBase=queue.QueueBase io.PaddingFIFOQueue=queue.PaddingFIFOQueue io.PriorityQueue=queue.PriorityQueue io.RandomShuffleQueue=queue.RandomShuffleQueue
 """
 
 
@@ -48,6 +50,38 @@ def dimension_value(dimension):
 def dimension_at_index(shape, index):
     """A dimension of a shape."""
     return None if shape.rank is None else shape[index]
+
+
+def setdiff1d(x, y, index_dtype=tf.int32, name=None):
+    """The elements of x that are not in y, and where they stand."""
+    return tf.raw_ops.ListDiff(x=x, y=y, out_idx=index_dtype, name=name)
+
+
+def batch_gather(params, indices, name=None):
+    """Elements of params by indices of their rows: all dimensions of the indices but the last are those of batches."""
+    indices = tf.convert_to_tensor(indices)
+    if indices.shape.rank is None:
+        raise ValueError("batch_gather does not allow indices with unknown shape.")
+    return tf.gather(params, indices, batch_dims=indices.shape.rank - 1, axis=indices.shape.rank - 1, name=name)
+
+
+def control_flow_v2_enabled():
+    """Whether conditions and loops are functions: always."""
+    return True
+
+
+def _one_name(new, old, name, old_name):
+    if new is not None and old is not None:
+        raise ValueError("Cannot specify both '%s' and '%s'." % (old_name, name))
+    return old if new is None else new
+
+
+def _sparse_reduction(inner):
+    def reduce(sp_input, axis=None, keepdims=None, reduction_axes=None, keep_dims=None):
+        return inner(sp_input, axis=_one_name(axis, reduction_axes, "axis", "reduction_axes"),
+                     keepdims=bool(_one_name(keepdims, keep_dims, "keepdims", "keep_dims")), output_is_sparse=True)
+    reduce.__name__, reduce.__doc__ = inner.__name__ + "_sparse", inner.__doc__
+    return reduce
 
 
 def sparse_placeholder(dtype, shape=None, name=None):
@@ -140,6 +174,10 @@ def install():
     for kind in ("update", "add", "sub"):
         _scatter("scatter_nd_" + kind, "Parts of a variable: %s." % kind, lambda ref, indices, updates: [indices, updates])
     _v1.all_variables, _v1.initialize_variables = _v1.global_variables, _v1.variables_initializer
+    for name in ("reduce_sum", "reduce_max"):
+        made = _sparse_reduction(getattr(tf.sparse, name))
+        setattr(_v1.sparse, name + "_sparse", made)
+        setattr(_v1, "sparse_" + name + "_sparse", made)
     for name in ("QueueBase", "FIFOQueue", "RandomShuffleQueue", "PaddingFIFOQueue", "PriorityQueue"):
         setattr(_v1, name, getattr(tf.queue, name))
     tf._module("initializers", _v1, global_variables=_v1.global_variables_initializer, local_variables=_v1.local_variables_initializer,

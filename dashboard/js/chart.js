@@ -145,7 +145,7 @@ export class Chart {
         const [x0, x1, y0, y1] = this.bounds, time = this.options.axis === 'wall';
         for (const value of this.options.log ? logTicks(y0, y1) : ticks(y0, y1, Math.max(2, p.height / 45)))
             put.y(p.Y(value), this.options.log ? short(10 ** value) : short(value));
-        for (const value of ticks(x0, x1, Math.max(2, p.width / 90)))
+        for (const value of ticks(x0, x1, Math.max(2, p.width / 70)))
             put.x(p.X(value), time ? timeTick(value, x1 - x0) : this.options.axis === 'relative' ? short(value) + 'h' : Math.abs(value) >= 1e4 && value % 1 === 0 ? short(value / 1e3) + 'k' : short(value));
     }
 

@@ -309,6 +309,11 @@ PyObject *tw__py_tape_gradient(PyObject *function, PyObject *const *arguments, s
 PyObject *tw__py_tape_watch(PyObject *function, PyObject *const *arguments, size_t count, PyObject *names);
 
 /* Whether the instance's class gives a method of its own in Python. */
+/* `training` as a symbolic tensor or a variable of a graph: what layers inside of the one that is called get, too. */
+bool tw__py_is_choice(PyObject *value);
+PyObject *tw__py_outer_choice(void); /* borrowed */
+PyObject *tw__py_choice_begin(PyObject *choice);
+void tw__py_choice_end(PyObject *outer);
 bool tw__py_overrides(PyObject *self, const char *name);
 /* The method as AutoGraph converts it while a function is traced; takes the reference. */
 PyObject *tw__py_converted(PyObject *method);

@@ -3,8 +3,14 @@
 #include "extension.h"
 
 static _Thread_local int current_training = -1; /* of the layer that is being called; -1: not said */
+static _Thread_local PyObject *current_choice;  /* a symbolic tensor that says it when the graph runs; borrowed */
 
 /* ---- training ---- */
+
+PyObject *tw__py_outer_choice(void)
+{
+    return current_training < 0 ? current_choice : NULL;
+}
 
 int tw__py_outer_training(void)
 {
@@ -38,6 +44,49 @@ bool tw__py_read_training(PyObject *value, int *training)
     int is = PyObject_IsTrue(value); /* a symbolic tensor has no value, and raises */
     *training = is > 0;
     return is >= 0;
+}
+
+PyObject *tw__py_choice_begin(PyObject *choice)
+{
+    PyObject *outer = current_choice;
+    current_choice = choice;
+    return outer;
+}
+
+void tw__py_choice_end(PyObject *outer)
+{
+    current_choice = outer;
+}
+
+bool tw__py_is_choice(PyObject *value)
+{
+    return value && ((TW_IS_TENSOR(value) && TW_TENSOR(value)->node) || (tw__tracing && tw__py_is_variable(value)));
+}
+
+/* What decides when the graph runs whether the layer trains, said by the caller or by a layer around it; borrowed, NULL: nothing.
+ */
+static PyObject *choice_of(tw_layer *layer, PyObject *arguments, PyObject *keywords)
+{
+    if (!tw__tracing)
+        return NULL;
+    const char *takes = ((const tw__layer_methods *)tw__methods(layer))->arguments;
+    int at = takes ? tw__layer_argument(takes, "training") : -1;
+    PyObject *said = keywords ? PyDict_GetItemString(keywords, "training") : NULL;
+    if (!said && at >= 0 && at < PyTuple_Size(arguments))
+        said = PyTuple_GetItem(arguments, at);
+    if (tw__py_is_choice(said))
+        return said;
+    return (!said || said == Py_None) && current_training < 0 ? current_choice : NULL;
+}
+
+static PyObject *call_on_condition(PyObject *self, PyObject *arguments, PyObject *keywords, PyObject *choice)
+{
+    PyObject *outer = tw__py_choice_begin(NULL);
+    tw__py_auto PyObject *kept = Py_NewRef(choice), *named = keywords ? Py_NewRef(keywords) : PyDict_New(),
+                         *module = named ? PyImport_ImportModule("thalweg._describe") : NULL;
+    PyObject *result = module ? PyObject_CallMethod(module, "call_on_condition", "OOOO", self, arguments, named, kept) : NULL;
+    tw__py_choice_end(outer);
+    return result;
 }
 
 /* ---- C's call ---- */
@@ -251,6 +300,9 @@ static PyObject *call(PyObject *self, PyObject *arguments, PyObject *keywords)
         return connect(self, layer, arguments, keywords);
     if (layer->foreign_call)
         return tw__py_call_own(self, layer, arguments, keywords);
+    PyObject *choice = choice_of(layer, arguments, keywords);
+    if (choice)
+        return call_on_condition(self, arguments, keywords, choice);
     const tw__layer_methods *methods = tw__methods(layer);
     bool structured = methods->call_structure && PyTuple_Size(arguments) == 1 && PyDict_Check(PyTuple_GetItem(arguments, 0));
     if (methods->invoke || structured)

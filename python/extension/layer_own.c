@@ -245,6 +245,7 @@ typedef struct own_call {
     PyObject *inputs, *named; /* references; `named` is a dict of this call's own */
     PyObject *others;         /* a tuple: further positional arguments; a reference */
     PyObject *masks;          /* of the inputs; a reference */
+    PyObject *choice;         /* what says `training` when the graph runs, or NULL; a reference */
     int training;
 } own_call;
 
@@ -275,6 +276,13 @@ static bool settle_training(own_call *c)
 {
     bool takes = c->takes.flags & TAKES_TRAINING;
     PyObject *said = passed(c, takes ? c->takes.training_at : -1, "training");
+    PyObject *choice = tw__py_is_choice(said) ? said : said && said != Py_None ? NULL : tw__py_outer_choice();
+    if (choice && tw__tracing) {
+        c->training = -1;
+        c->choice = Py_NewRef(choice);
+        return takes ? said == choice || pass(c, c->takes.training_at, "training", choice)
+                     : !said || PyDict_DelItemString(c->named, "training") == 0;
+    }
     if (!takes) {
         c->training = tw__py_outer_training();
         return !said || (tw__py_read_training(said, &c->training) && PyDict_DelItemString(c->named, "training") == 0);
@@ -343,7 +351,9 @@ static PyObject *call_own(PyObject *self, tw_layer *layer, own_call *c)
     if (tw__layer_begin(layer) != TW_OK)
         return tw__py_raise();
     int outer = tw__py_training_begin(c->training);
+    PyObject *outer_choice = tw__py_choice_begin(c->choice);
     PyObject *result = build(self, layer, ready, first) ? run(self, c, ready) : NULL;
+    tw__py_choice_end(outer_choice);
     tw__py_training_end(outer);
     if (result && first && !finish(self, layer, ready, TW_TENSOR(first), c->masks, result))
         Py_CLEAR(result);
@@ -364,5 +374,6 @@ PyObject *tw__py_call_own(PyObject *self, tw_layer *layer, PyObject *arguments, 
     Py_XDECREF(c.named);
     Py_XDECREF(c.others);
     Py_XDECREF(c.masks);
+    Py_XDECREF(c.choice);
     return result;
 }

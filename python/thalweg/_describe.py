@@ -85,8 +85,42 @@ def names_of(function):
     return tuple(p.name for p in parameters)
 
 
-def minimize(optimizer, loss, variables, tape):
-    """Optimizer.minimize: the gradients of a loss, applied."""
+# Layers that do the same whether they train or not are called as they are.
+_TRAINED = set("AdditiveAttention AlphaDropout Attention BatchNormalization SyncBatchNormalization Bidirectional ConvLSTM1D ConvLSTM2D ConvLSTM3D DenseFeatures "
+               "Dropout GRU GRUCell GaussianDropout GaussianNoise LSTM LSTMCell Lambda MultiHeadAttention RNN RandomBrightness RandomContrast RandomCrop "
+               "RandomFlip RandomHeight RandomRotation RandomTranslation RandomWidth RandomZoom SimpleRNN SimpleRNNCell SpatialDropout1D SpatialDropout2D "
+               "SpatialDropout3D SpectralNormalization StackedRNNCells TimeDistributed CuDNNGRU CuDNNLSTM".split())
+
+
+def call_on_condition(layer, args, kwargs, training):
+    """A call of a layer that is told by a symbolic tensor whether it trains: both ways, of which a graph runs one."""
+    import thalweg as tf
+    names = [name for name, _ in inspect.signature(layer.call).parameters.items()]
+    place = names.index("training") if "training" in names else len(args)
+    args, kwargs = list(args), dict(kwargs)
+    if kwargs.pop("training", None) is None and place < len(args):
+        args[place] = None
+
+    def call(said):
+        return layer(*args[:place], said, *args[place + 1:], **kwargs) if place < len(args) else layer(*args, training=said, **kwargs)
+    model = isinstance(layer, tf.keras.Model)
+    if not model and type(layer).__name__ not in _TRAINED:
+        return call(False)
+    if type(layer) is tf.keras.Sequential and len(args) == 1 and not kwargs and layer.built:
+        value = args[0]
+        for inner in layer.layers:
+            value = inner(value, training=training)
+        return value
+    result = tf.cond(tf.cast(training, tf.bool), lambda: call(True), lambda: call(False))
+    first = args[0] if args else None
+    mask = getattr(first, "_keras_mask", None)
+    if mask is not None and tf.is_tensor(result):
+        result._keras_mask = layer.compute_mask(first, mask)
+    return result
+
+
+def compute_gradients(optimizer, loss, variables, tape):
+    """Optimizer.compute_gradients: pairs of the gradients of a loss and their variables."""
     import thalweg
     if not callable(loss) and tape is None:
         raise ValueError("`tape` is required when a `Tensor` loss is passed. Received: loss=%s, tape=%s." % (loss, tape))
@@ -103,4 +137,12 @@ def minimize(optimizer, loss, variables, tape):
         gradients = optimizer.get_unscaled_gradients(tape.gradient(scaled, variables))
     else:
         gradients = tape.gradient(loss, variables)
-    optimizer.apply_gradients(zip(gradients, variables))
+    return list(zip(gradients, variables))
+
+
+def minimize(optimizer, loss, variables, tape):
+    """Optimizer.minimize: the gradients of a loss, applied."""
+    import thalweg
+    legacy = isinstance(optimizer, thalweg.keras.optimizers.legacy.Optimizer)
+    found = optimizer._compute_gradients if legacy else optimizer.compute_gradients
+    optimizer.apply_gradients(found(loss, variables, tape=tape))

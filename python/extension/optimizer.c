@@ -118,10 +118,26 @@ static PyObject *minimize(PyObject *self, PyObject *arguments, PyObject *keyword
     return module ? PyObject_CallMethod(module, "minimize", "OOOO", self, loss, variables, tape) : NULL;
 }
 
+/* compute_gradients(loss, var_list, tape=None): pairs of gradients and variables. */
+static PyObject *compute_gradients(PyObject *self, PyObject *arguments, PyObject *keywords)
+{
+    static char *names[] = { "loss", "var_list", "tape", NULL };
+    PyObject *loss, *variables, *tape = Py_None;
+    if (!of(self) || !PyArg_ParseTupleAndKeywords(arguments, keywords, "OO|O:compute_gradients", names, &loss, &variables, &tape))
+        return NULL;
+    tw__py_auto PyObject *module = PyImport_ImportModule("thalweg._describe");
+    return module ? PyObject_CallMethod(module, "compute_gradients", "OOOO", self, loss, variables, tape) : NULL;
+}
+
 static PyMethodDef methods[] = {
     { "apply_gradients", (PyCFunction)(void (*)(void))apply_gradients, METH_VARARGS | METH_KEYWORDS,
       TW_SIGNATURE(
           "apply_gradients($self, grads_and_vars, name=None, skip_gradients_aggregation=False)") "Changes each variable by its gradient; gives the step counter." },
+    { "compute_gradients", (PyCFunction)(void (*)(void))compute_gradients, METH_VARARGS | METH_KEYWORDS,
+      TW_SIGNATURE(
+          "compute_gradients($self, loss, var_list, tape=None)") "Pairs of the gradients of a loss and their variables." },
+    { "_compute_gradients", (PyCFunction)(void (*)(void))compute_gradients, METH_VARARGS | METH_KEYWORDS,
+      TW_SIGNATURE("_compute_gradients($self, loss, var_list, tape=None)") "The same, as legacy optimizers call it." },
     { "minimize", (PyCFunction)(void (*)(void))minimize, METH_VARARGS | METH_KEYWORDS,
       TW_SIGNATURE("minimize($self, loss, var_list, tape=None)") "Computes the gradients of a loss and applies them." },
     { 0 },

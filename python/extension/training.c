@@ -115,7 +115,14 @@ static tw_status metric_result(tw_metric *metric, tw_tensor **result, bool *own)
     return status;
 }
 
-/* ---- methods of layers ---- */
+/* ---- methods of the program ---- */
+
+static bool overrides(const void *object, const char *name)
+{
+    tw__py_inside tw__py_lock_state state = tw__py_enter();
+    PyObject *self = ((const tw_object *)object)->peer;
+    return self && tw__py_overrides(self, name);
+}
 
 static tw_status own_method(void *object, const char *name, const tw_value *arguments, const tw_value *named, tw_value *result,
                             bool *own)
@@ -193,6 +200,7 @@ void tw__py_training_start(void)
     tw__language.metric_update = metric_update;
     tw__language.metric_reset = metric_reset;
     tw__language.metric_result = metric_result;
+    tw__language.overrides = overrides;
     tw__language.method = own_method;
     tw__language.callback_events = callback_events;
     tw__language.callback_tell = callback_tell;

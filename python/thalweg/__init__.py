@@ -190,7 +190,7 @@ def get_logger():
 
 
 from thalweg import _gfile, _variable  # noqa: E402, F401
-from thalweg import _keras_objects, _keras_saving, _legacy_optimizers, _lookup, _metrics, _random, _spec  # noqa: E402, F401
+from thalweg import _keras_objects, _keras_saving, _legacy_optimizers, _lookup, _metrics, _optimizers, _random, _spec  # noqa: E402, F401
 
 
 _loading = _thread.RLock()

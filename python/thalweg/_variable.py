@@ -100,6 +100,7 @@ tf.Variable.initial_value = property(_refused(RuntimeError, _EAGER % "property")
 tf.Variable.op = property(_refused(AttributeError, "Tensor.op is undefined when eager execution is enabled."))
 tf.Variable.graph = property(_refused(AttributeError, "Tensor.graph is undefined when eager execution is enabled."))
 tf.Variable._shared_name = property(lambda self: self.name.rpartition(":")[0])
+tf.Variable._unique_id = property(lambda self: "%s_%d" % (self._shared_name, id(self)))
 tf.Variable.load = _load
 
 

@@ -60,7 +60,8 @@ typedef struct tw__language_parts {
                  struct tw_value *value);          /* a function as (code, module); false: a failure, with the error */
     void *(*decode)(const struct tw_value *value); /* (code, module, arguments) as a function; NULL: a failure */
 
-    /* A method of the object's own class, called with values by position (a tuple) and by name (a dict), or NULL; *own says if
+    bool (*overrides)(const void *object, const char *name); /* whether its class has such a method of the program's own */
+    /* A method of an object's own class, called with values by position (a tuple) and by name (a dict), or NULL; *own says if
      * there is such a method. The result, if somebody wants it, is the caller's. */
     tw_status (*method)(void *object, const char *name, const struct tw_value *arguments, const struct tw_value *named,
                         struct tw_value *result, bool *own);

@@ -198,6 +198,7 @@ def object_rows(tf):
         },
         "optimizers": {
             "Adadelta": [{}, dict(step, learning_rate=0.5, rho=0.9, epsilon=1e-5)],
+            "Adafactor": [{}, dict(step, learning_rate=0.5, beta_2_decay=-0.5, epsilon_1=1e-20, epsilon_2=0.01, clip_threshold=0.5, relative_step=False)],
             "Adagrad": [{}, dict(step, learning_rate=0.5, initial_accumulator_value=0.2, epsilon=1e-5)],
             "Adam": [{}, dict(step, learning_rate=s.ExponentialDecay(0.1, 10, 0.9, staircase=True), beta_1=0.8, beta_2=0.9, epsilon=1e-5, amsgrad=True)],
             "AdamW": [{}, dict(learning_rate=0.5, weight_decay=0.1, beta_1=0.8, beta_2=0.9, epsilon=1e-5, amsgrad=True, clipvalue=0.5)],

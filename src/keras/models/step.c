@@ -87,6 +87,12 @@ static tw_status apply(tw__trainer *t, tw_tape *tape, tw_tensor *loss)
     int64_t count;
     TW_TRY(tw__collect_variables(&t->model->trackable, TW_TRAINABLE_VARIABLES, &variables, &count));
     tw_objects list = { (void *const *)variables, count };
+    bool own;
+    tw_status taken = tw__optimizer_own_minimize(t->optimizer, tape, loss, &list, &own);
+    if (own || taken != TW_OK) {
+        tw__free(variables);
+        return taken;
+    }
     tw_tensors gradients = tw__optimizer_gradients(t->optimizer, tape, loss, list);
     tw_status status = gradients.items ? TW_OK : tw__error_status();
     tw__text missing = { 0 };

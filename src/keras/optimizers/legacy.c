@@ -149,13 +149,14 @@ tw_status tw__legacy_build(tw_optimizer *optimizer, const tw_objects *variables)
     if (optimizer->built && knows_all(optimizer, variables))
         return TW_OK;
     int64_t first = optimizer->trained_count;
-    methods->legacy(optimizer, kinds);
+    if (methods) /* else the slots are the program's */
+        methods->legacy(optimizer, kinds);
     TW_TRY(grow(optimizer, variables, kinds));
-    TW_TRY(add_cache(optimizer, methods->cache));
+    TW_TRY(add_cache(optimizer, methods ? methods->cache : NULL));
     int64_t fresh = optimizer->trained_count - first;
     for (int64_t i = 0; i < fresh * TW_MAX_SLOTS; i++) {
-        int k = (int)(methods->side_by_side ? i % TW_MAX_SLOTS : i / fresh);
-        int64_t index = first + (methods->side_by_side ? i / TW_MAX_SLOTS : i % fresh);
+        int k = (int)(methods && methods->side_by_side ? i % TW_MAX_SLOTS : i / fresh);
+        int64_t index = first + (methods && methods->side_by_side ? i / TW_MAX_SLOTS : i % fresh);
         if (kinds[k].list)
             TW_TRY(add_slot(optimizer, &kinds[k], k, index));
     }
@@ -254,6 +255,12 @@ TW_METHOD(legacy_optimizer_hyper, "keras.optimizers.legacy.Optimizer._hyper(self
           "The variable that holds a setting; None if there is none.")
 {
     return tw_retain(tw__legacy_hyper(args->self, args->name));
+}
+
+TW_METHOD(legacy_optimizer_first_decay, "keras.optimizers.legacy.Optimizer._first_decay(self: optimizer) -> float",
+          "The decay that the optimizer was made with.")
+{
+    return tw__legacy_settings(args->self).decay;
 }
 
 static tw_status legacy_settle(void *self, const void *given)

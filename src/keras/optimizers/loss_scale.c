@@ -321,8 +321,7 @@ static tw_variable *loss_scale_apply(const tw_optimizer_apply_gradients_args *ar
     if (!self->scale || !any || !args->variables.count)
         return apply_good(&s) == TW_OK && take_children(self) == TW_OK ? tw_retain(self->inner->iterations) : NULL;
     /* Variables are made outside of the branches. */
-    if (tw__impl_optimizer_build(&(tw_optimizer_build_args){ .self = self->inner, .var_list = args->variables }) != TW_OK ||
-        take_children(self) != TW_OK)
+    if (tw__optimizer_build(self->inner, &args->variables) != TW_OK || take_children(self) != TW_OK)
         return NULL;
     tw_tensor *finite = all_finite(t, &args->gradients);
     tw_status status = finite ? TW_OK : tw__error_status();
@@ -339,7 +338,7 @@ static tw_variable *loss_scale_apply(const tw_optimizer_apply_gradients_args *ar
 static tw_status loss_scale_build(const tw_optimizer_build_args *args)
 {
     loss_scale *self = (loss_scale *)args->self;
-    TW_TRY(tw__impl_optimizer_build(&(tw_optimizer_build_args){ .self = self->inner, .var_list = args->var_list }));
+    TW_TRY(tw__optimizer_build(self->inner, &args->var_list));
     return take_children(self);
 }
 

@@ -26,7 +26,7 @@ static tw_variable *new_scalar(tw_tensor *value, const char *name)
     return variable;
 }
 
-static tw_status make_rate(tw_optimizer *optimizer, double number, void *object)
+tw_status tw__optimizer_make_rate(tw_optimizer *optimizer, double number, void *object)
 {
     if (object && !tw__is(object, &tw__class_schedule))
         return tw__fail(TW_TYPE_ERROR, "%s: the argument `learning_rate` is a %s, expected a number or a LearningRateSchedule",
@@ -87,7 +87,7 @@ static tw_status optimizer_init(void *self, const void *given)
     tw_optimizers_sgd_args own; /* by name */
     tw__args_project(tw_class_signature(tw_class_of(self)), tw_object_config(self), &tw__signature_optimizers_sgd, &own);
     TW_TRY(legacy ? tw__legacy_init(optimizer) : TW_OK);
-    return make_rate(optimizer, own.learning_rate, own.learning_rate_object);
+    return tw__optimizer_make_rate(optimizer, own.learning_rate, own.learning_rate_object);
 }
 
 static tw_status optimizer_settle(void *self, const void *given)
@@ -107,7 +107,7 @@ static tw_status optimizer_settle(void *self, const void *given)
 static void optimizer_visit(void *self, tw__visitor visitor, void *context)
 {
     tw_optimizer *optimizer = self;
-    void *held[] = { optimizer->iterations, optimizer->rate, optimizer->schedule, optimizer->all };
+    void *held[] = { optimizer->iterations, optimizer->rate, optimizer->schedule, optimizer->all, optimizer->undecayed };
     for (size_t i = 0; i < sizeof held / sizeof held[0]; i++) {
         if (held[i])
             visitor(context, held[i]);
@@ -134,6 +134,7 @@ static void optimizer_clear(void *self)
     }
     tw__set(&optimizer->schedule, NULL);
     tw__set(&optimizer->all, NULL);
+    tw__set(&optimizer->undecayed, NULL);
 }
 
 static void optimizer_destroy(void *self)
@@ -147,6 +148,7 @@ static void optimizer_destroy(void *self)
         for (int k = 0; k < TW_MAX_SCALARS; k++)
             tw_release(optimizer->scalars[i].values[k]);
     }
+    tw_value_free(&optimizer->undecayed_names);
     tw__free(optimizer->name);
 }
 
@@ -216,8 +218,8 @@ tw_status tw__optimizer_need_slots(const tw_optimizer *optimizer, int kind, cons
 }
 
 /* A slot beside one variable, in the list of its kind and in that of all. */
-static tw_status add_slot(tw_optimizer *optimizer, const tw__slot_kind *kind, int64_t index, tw_trackable *list,
-                          tw_variable **slot)
+tw_status tw__optimizer_add_slot(tw_optimizer *optimizer, const tw__slot_kind *kind, int64_t index, tw_trackable *list,
+                                 tw_variable **slot)
 {
     TW_TEMPS(t);
     const tw__resource *resource = optimizer->trained[index]->resource;
@@ -249,22 +251,22 @@ tw_status tw__optimizer_add_slots(tw_optimizer *optimizer, int first, int count,
     }
     for (int64_t i = 0; i < optimizer->trained_count; i++) {
         for (int k = 0; k < count; k++)
-            TW_TRY(add_slot(optimizer, &kinds[k], i, lists[k], &optimizer->slots[first + k][i]));
+            TW_TRY(tw__optimizer_add_slot(optimizer, &kinds[k], i, lists[k], &optimizer->slots[first + k][i]));
     }
     return TW_OK;
 }
 
-static tw_status build(tw_optimizer *optimizer, const tw_objects *variables)
+/* The variables and their places; a class of the program's own may be built again, and knows others then. */
+static tw_status take_variables(tw_optimizer *optimizer, const tw_objects *variables)
 {
-    const tw__optimizer_methods *methods = tw__methods(optimizer);
-    if (methods && methods->legacy)
-        return tw__legacy_build(optimizer, variables);
-    if (optimizer->built)
-        return TW_OK;
-    if (!methods || !optimizer->all)
-        return tw__fail(TW_NOT_IMPLEMENTED_ERROR, "optimizer %s: the class %s has no update of its own", optimizer->name,
-                        tw_class_name(optimizer));
+    tw_variable **before = optimizer->trained;
+    int64_t count = optimizer->trained_count;
     optimizer->trained = tw__alloc_array((size_t)variables->count + 1, sizeof(tw_variable *));
+    optimizer->trained_count = 0;
+    tw__pointer_map_free(&optimizer->places);
+    for (int64_t i = 0; i < count; i++)
+        tw_release(before[i]);
+    tw__free(before);
     TW_NEED(optimizer->trained);
     for (int64_t i = 0; i < variables->count; i++) {
         tw_variable *variable = tw__variable_itself(variables->items[i]);
@@ -272,10 +274,29 @@ static tw_status build(tw_optimizer *optimizer, const tw_objects *variables)
         optimizer->trained[i] = tw_retain(variable);
         optimizer->trained_count = i + 1;
     }
+    return TW_OK;
+}
+
+static tw_status build(tw_optimizer *optimizer, const tw_objects *variables)
+{
+    const tw__optimizer_methods *methods = tw__methods(optimizer);
+    if (tw__optimizer_is_legacy(optimizer))
+        return tw__legacy_build(optimizer, variables);
+    if (optimizer->built)
+        return TW_OK;
+    if (!optimizer->all)
+        return tw__fail(TW_NOT_IMPLEMENTED_ERROR, "optimizer %s: the class %s has no update of its own", optimizer->name,
+                        tw_class_name(optimizer));
+    TW_TRY(take_variables(optimizer, variables));
     TW_TRY(tw__optimizer_add_empty_list(optimizer, "_index_dict"));
-    if (optimizer->settings.use_ema)
+    if (optimizer->settings.use_ema) {
+        tw__free(optimizer->slots[TW_AVERAGES]);
+        optimizer->slots[TW_AVERAGES] = NULL;
         TW_TRY(tw__optimizer_add_slots(optimizer, TW_AVERAGES, 1,
                                        &(tw__slot_kind){ "_model_variables_moving_average", "average", NAN }));
+    }
+    if (!methods) /* the rest is the program's */
+        return TW_OK;
     TW_TRY(methods->build(optimizer));
     optimizer->built = true;
     return TW_OK;
@@ -300,68 +321,11 @@ tw_status tw__gradient_replace(tw_tensor **gradient, tw_tensor *value)
     return TW_OK;
 }
 
-static tw_status scale(tw_tensor **gradient, double factor)
-{
-    return tw__gradient_replace(gradient, TW_CALL(Mul, *gradient, factor));
-}
-
-/* Half the sum of squares; NaN and an error if it fails. */
-static double half_squares(tw_tensor *gradient)
-{
-    tw_auto tw_tensor *half = TW_CALL(L2Loss, gradient);
-    return half ? tw_tensor_double_at(half, 0) : NAN;
-}
-
-static bool is_set(double limit)
-{
-    return !isnan(limit) && limit > 0;
-}
-
-/* Gradients are owned here and may be replaced. */
-static tw_status clip(const tw_optimizer *optimizer, tw_tensor **gradients, int64_t count)
-{
-    const tw_optimizer_args *limits = &optimizer->settings;
-    double total = 0;
-    for (int64_t i = 0; i < count; i++) {
-        if (!gradients[i])
-            continue;
-        if (is_set(limits->clipnorm)) {
-            double norm = sqrt(2 * half_squares(gradients[i]));
-            TW_TRY(tw_error_code());
-            TW_TRY(scale(&gradients[i], limits->clipnorm / fmax(norm, limits->clipnorm)));
-        } else if (is_set(limits->global_clipnorm)) {
-            total += half_squares(gradients[i]);
-            TW_TRY(tw_error_code());
-        } else if (is_set(limits->clipvalue)) {
-            TW_TRY(
-                tw__gradient_replace(&gradients[i], TW_CALL(ClipByValue, gradients[i], -limits->clipvalue, limits->clipvalue)));
-        }
-    }
-    if (is_set(limits->clipnorm) || !is_set(limits->global_clipnorm))
-        return TW_OK;
-    double norm = sqrt(2 * total), limit = limits->global_clipnorm;
-    double factor = isfinite(norm) ? limit * fmin(1 / norm, 1 / limit) : NAN;
-    for (int64_t i = 0; i < count; i++) {
-        if (gradients[i])
-            TW_TRY(scale(&gradients[i], factor));
-    }
-    return TW_OK;
-}
-
-static tw_status decay(const tw_optimizer *optimizer, tw_variable *variable)
-{
-    tw_auto tw_tensor *value = tw__resource_read(variable->resource);
-    TW_NEED(value);
-    TW_TRY(scale(&value, optimizer->settings.weight_decay));
-    TW_TRY(scale(&value, tw__optimizer_rate(optimizer)));
-    return tw__traced_assign(&tw__op_AssignSubVariableOp, variable, value);
-}
-
-static tw_status update(tw_optimizer *optimizer, int64_t position, tw_variable *variable, tw_tensor *gradient)
+tw_status tw__optimizer_update(tw_optimizer *optimizer, int64_t position, tw_variable *variable, tw_tensor *gradient)
 {
     const tw__optimizer_methods *methods = tw__methods(optimizer);
     const tw_variable *itself = tw__variable_itself(variable);
-    bool same = position < optimizer->trained_count && optimizer->trained[position] == itself;
+    bool same = position >= 0 && position < optimizer->trained_count && optimizer->trained[position] == itself;
     int64_t index = same ? position : tw__pointer_map_get(&optimizer->places, itself, -1);
     if (index < 0)
         return tw__fail(
@@ -370,13 +334,21 @@ static tw_status update(tw_optimizer *optimizer, int64_t position, tw_variable *
             "update different parts of the model separately. Please call `optimizer.build(variables)` with the full list of trainable "
             "variables before the training loop or use legacy optimizer `tf.keras.optimizers.legacy.%s.",
             variable->name, tw_class_name(optimizer));
+    if (optimizer->own_step && position >= 0)
+        return tw__optimizer_own_step(optimizer, variable, gradient);
+    if (!methods)
+        return tw__fail(TW_NOT_IMPLEMENTED_ERROR, "optimizer %s: its class has no %s of its own", optimizer->name,
+                        tw__optimizer_is_legacy(optimizer) ? "_resource_apply_dense" : "update_step");
     const struct tw_indexed_slices *slices = tw__slices_of(gradient);
     tw_tensor *values = slices ? slices->values : gradient;
     if (!tw__dtype_is_float(variable->resource->dtype) || values->dtype != variable->resource->dtype)
         return tw__fail(TW_INVALID_ARGUMENT, "%s: variable %s is %s and its gradient %s, expected two floats of one dtype",
                         optimizer->name, variable->name, tw_dtype_name(variable->resource->dtype), tw_dtype_name(values->dtype));
-    if (slices)
+    tw_auto tw_tensor *dense = slices && !methods->rows ? tw__slices_dense(gradient) : NULL;
+    if (slices && methods->rows)
         return methods->rows(optimizer, index, variable, slices->indices, values);
+    if (slices && !(gradient = dense))
+        return tw__error_status();
     if (!tw__shape_compatible(&variable->resource->shape, &gradient->shape))
         return tw__fail(TW_INVALID_ARGUMENT, "%s: variable %s has shape %s and its gradient %s", optimizer->name, variable->name,
                         tw__shape_text(&variable->resource->shape), tw__shape_text(&gradient->shape));
@@ -422,13 +394,18 @@ static tw_status no_gradients(const tw_objects *variables)
 static tw_status apply(tw_optimizer *optimizer, tw_tensor **gradients, const tw_objects *variables)
 {
     optimizer->round++;
+    TW_TRY(tw__optimizer_prepare(optimizer, variables));
     for (int64_t i = 0; !isnan(optimizer->settings.weight_decay) && i < variables->count; i++) {
-        if (gradients[i])
-            TW_TRY(tw__tracing ? tw__traced_decay(optimizer, variables->items[i]) : decay(optimizer, variables->items[i]));
+        int decays = gradients[i] ? tw__optimizer_decays(optimizer, variables->items[i]) : 0;
+        if (decays < 0)
+            return tw__error_status();
+        if (decays)
+            TW_TRY(tw__tracing ? tw__traced_decay(optimizer, variables->items[i])
+                               : tw__optimizer_decay(optimizer, variables->items[i]));
     }
     for (int64_t i = 0; i < variables->count; i++) {
         if (gradients[i])
-            TW_TRY(update(optimizer, i, variables->items[i], gradients[i]));
+            TW_TRY(tw__optimizer_update(optimizer, i, variables->items[i], gradients[i]));
     }
     TW_TRY(tw__optimizer_average(optimizer, gradients, variables));
     TW_TRY(count_step(optimizer));
@@ -444,7 +421,9 @@ static tw_status apply(tw_optimizer *optimizer, tw_tensor **gradients, const tw_
 static tw_status apply_prepared(tw_optimizer *optimizer, tw_tensor *const *gradients, const tw_objects *variables, bool clips)
 {
     TW_TEMPS(t);
-    bool by_rows = ((const tw__optimizer_methods *)tw__methods(optimizer))->rows;
+    const tw__optimizer_methods *methods = tw__methods(optimizer);
+    bool by_rows = optimizer->own_step || (methods && methods->rows);
+    bool sums = by_rows && !(optimizer->own_step && tw__optimizer_is_legacy(optimizer)); /* which has a method for that */
     tw_tensors own = { tw__alloc_array((size_t)variables->count, sizeof *own.items), variables->count };
     TW_NEED(tw__temp_by(t, own.items ? &own : NULL, (void (*)(void *))tw_tensors_free));
     for (int64_t i = 0; i < own.count; i++) {
@@ -452,13 +431,13 @@ static tw_status apply_prepared(tw_optimizer *optimizer, tw_tensor *const *gradi
         own.items[i] = tw_retain(slices ? slices->values : gradients[i]);
     }
     if (clips)
-        TW_TRY((tw__tracing ? tw__traced_clip : clip)(optimizer, own.items, own.count));
+        TW_TRY((tw__tracing ? tw__traced_clip : tw__optimizer_clip)(optimizer, own.items, own.count));
     for (int64_t i = 0; i < own.count; i++) {
         const struct tw_indexed_slices *slices = gradients[i] ? tw__slices_of(gradients[i]) : NULL;
         if (!slices)
             continue;
-        tw_tensor *rows = tw__temp(t, by_rows ? tw__slices_summed(slices, own.items[i])
-                                              : tw__slices_make(own.items[i], slices->indices, slices->dense_shape));
+        tw_tensor *rows = tw__temp(t, sums ? tw__slices_summed(slices, own.items[i])
+                                           : tw__slices_make(own.items[i], slices->indices, slices->dense_shape));
         TW_NEED(rows);
         TW_TRY(tw__gradient_replace(&own.items[i], by_rows ? tw_retain(rows) : tw__slices_dense(rows)));
     }
@@ -482,9 +461,9 @@ static tw_variable *apply_all(tw_optimizer *optimizer, tw_tensors gradients, con
             return NULL;
         }
     }
-    if (!optimizer->rate || !tw__methods(optimizer)) {
-        tw__fail(TW_NOT_IMPLEMENTED_ERROR, "optimizer %s: the class %s has no step of the library's; own steps are not supported",
-                 optimizer->name, tw_class_name(optimizer));
+    optimizer->own_step = tw__optimizer_has_own_step(optimizer);
+    if (!optimizer->rate && !isnan(optimizer->settings.weight_decay)) {
+        tw__optimizer_no_rate();
         return NULL;
     }
     if (follow_schedule(optimizer) != TW_OK)
@@ -494,13 +473,12 @@ static tw_variable *apply_all(tw_optimizer *optimizer, tw_tensors gradients, con
     if (!optimizer->built || tw__optimizer_is_legacy(optimizer)) { /* which may meet others later */
         if (tw__scope_push(name ? name : optimizer->name) != TW_OK)
             return NULL;
-        tw_status status = build(optimizer, variables);
+        tw_status status = tw__optimizer_build(optimizer, variables);
         tw__scope_pop();
         if (status != TW_OK)
             return NULL;
     }
-    bool clips = is_set(optimizer->settings.clipnorm) || is_set(optimizer->settings.clipvalue) ||
-                 is_set(optimizer->settings.global_clipnorm);
+    bool clips = tw__optimizer_clips(optimizer);
     tw_status status = !any              ? no_gradients(variables)
                        : clips || sliced ? apply_prepared(optimizer, gradients.items, variables, clips)
                                          : apply(optimizer, gradients.items, variables);

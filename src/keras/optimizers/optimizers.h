@@ -64,11 +64,14 @@ struct tw_optimizer {
     tw__pointer_map places;               /* variable -> index */
     tw_variable **slots[TW_AVERAGES + 1]; /* [kind][index]; held by `all` */
     tw_optimizer_args settings;
-    tw__scalars scalars[4]; /* one per float dtype in use */
-    uint64_t round;         /* counts the calls of apply */
-    tw_variable *cache;     /* legacy: a number besides the slots; held by `all` */
-    tw_tensor *one;         /* int64 1 */
-    tw_tensor *traced_rate; /* while apply is traced: the learning rate, and */
+    tw__scalars scalars[4];   /* one per float dtype in use */
+    uint64_t round;           /* counts the calls of apply */
+    tw_variable *cache;       /* legacy: a number besides the slots; held by `all` */
+    bool own_step;            /* in apply: steps are the program's */
+    tw_trackable *undecayed;  /* variables that weight_decay leaves alone, or NULL; a reference */
+    tw_value undecayed_names; /* expressions for such names */
+    tw_tensor *one;           /* int64 1 */
+    tw_tensor *traced_rate;   /* while apply is traced: the learning rate, and */
     tw_tensor
         *traced_number; /* a number that the class computes once for all variables; both of the dtype of the last variable */
 };
@@ -86,6 +89,9 @@ void tw__traced_end(tw_optimizer *optimizer);
 
 /* Slots that a setting asks for which was not so when the slots were made. */
 tw_status tw__optimizer_need_slots(const tw_optimizer *optimizer, int kind, const char *list);
+/* One slot, which the list and `all` hold. */
+tw_status tw__optimizer_add_slot(tw_optimizer *optimizer, const tw__slot_kind *kind, int64_t index, tw_trackable *list,
+                                 tw_variable **slot);
 /* Makes slots of `count` kinds for every variable, kinds of one variable side by side. */
 tw_status tw__optimizer_add_slots(tw_optimizer *optimizer, int first, int count, const tw__slot_kind *kinds);
 /* The learning rate now. */
@@ -101,6 +107,11 @@ bool tw__optimizer_is_former(const tw_optimizer *optimizer);
 
 /* A child that is an empty list: classes have one for each kind of slot that their arguments leave out. */
 tw_status tw__optimizer_add_empty_list(tw_optimizer *optimizer, const char *name);
+
+/* ---- limits and decay, eagerly (clip.c) ---- */
+bool tw__optimizer_clips(const tw_optimizer *optimizer);
+tw_status tw__optimizer_clip(const tw_optimizer *optimizer, tw_tensor **gradients, int64_t count); /* which may be replaced */
+tw_status tw__optimizer_decay(const tw_optimizer *optimizer, tw_variable *variable);
 
 /* ---- for classes whose step is ops, eagerly and traced alike; left to t (traced.c) ---- */
 tw_tensor *tw__step_rate(tw__temps *t, tw_optimizer *optimizer, tw_dtype dtype);
@@ -134,6 +145,22 @@ bool tw__optimizer_is_legacy(const tw_optimizer *optimizer);
 tw_status tw__legacy_init(tw_optimizer *optimizer);
 tw_status tw__legacy_build(tw_optimizer *optimizer, const tw_objects *variables);
 tw_value tw__legacy_config(const tw_optimizer *optimizer);
+
+/* ---- classes of the program's own (own.c) ---- */
+bool tw__optimizer_overrides(const tw_optimizer *optimizer, const char *method);
+bool tw__optimizer_has_own_step(const tw_optimizer *optimizer);
+/* Makes its variables, by the program's own build() if there is one. */
+tw_status tw__optimizer_build(tw_optimizer *optimizer, const tw_objects *variables);
+tw_status tw__optimizer_prepare(tw_optimizer *optimizer, const tw_objects *variables); /* before the program's own steps */
+tw_status tw__optimizer_own_step(tw_optimizer *optimizer, tw_variable *variable, tw_tensor *gradient);
+/* A step of training by the program's minimize(), compute_gradients() or apply_gradients(), if it has one. */
+tw_status tw__optimizer_own_minimize(tw_optimizer *optimizer, struct tw_tape *tape, tw_tensor *loss, const tw_objects *variables,
+                                     bool *own);
+int tw__optimizer_decays(const tw_optimizer *optimizer, tw_variable *variable); /* -1: a failure */
+/* The library's step of one variable; `position` is where it may stand among those of build(), -1: anywhere. */
+tw_status tw__optimizer_update(tw_optimizer *optimizer, int64_t position, tw_variable *variable, tw_tensor *gradient);
+tw_status tw__optimizer_no_rate(void); /* the error that a class of the program's own has no learning rate */
+tw_status tw__optimizer_make_rate(tw_optimizer *optimizer, double number, void *object);
 
 /* ---- schedules (schedules.c) ---- */
 struct tw_schedule {

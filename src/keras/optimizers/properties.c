@@ -1,4 +1,5 @@
 /* What every optimizer answers: step counter, learning rate, variables, config. */
+#include <math.h>
 #include <strings.h>
 
 #include "keras/optimizers/optimizers.h"
@@ -25,10 +26,17 @@ TW_METHOD(optimizer_set_iterations, "keras.optimizers.Optimizer._set_iterations(
     return tw__track(&optimizer->trackable, "_iterations", args->value);
 }
 
+tw_status tw__optimizer_no_rate(void)
+{
+    return tw__fail(TW_VALUE_ERROR, "Missing learning rate, please set self.learning_rate at optimizer creation time.");
+}
+
 TW_PROPERTY(optimizer_learning_rate,
             "keras.optimizers.Optimizer.learning_rate|keras.optimizers.Optimizer.lr(self: optimizer) -> variable",
             "The learning rate; with a schedule, that of the last step.")
 {
+    if (!args->self->rate && !tw__methods(args->self))
+        tw__optimizer_no_rate();
     return tw_retain(args->self->rate);
 }
 
@@ -37,6 +45,8 @@ TW_METHOD(optimizer_set_learning_rate,
           "Sets the learning rate, or puts another schedule in the place of the first.")
 {
     tw_optimizer *optimizer = tw__optimizer_inner(args->self);
+    if (!optimizer->rate)
+        return tw__optimizer_no_rate();
     if (args->value_object) {
         if (!tw__is(args->value_object, &tw__class_schedule))
             return tw__fail(TW_TYPE_ERROR, "%s: learning_rate is a %s, expected a number or a LearningRateSchedule",
@@ -97,6 +107,8 @@ TW_METHOD(optimizer_get_config, "keras.optimizers.Optimizer.get_config(self: opt
             }
         }
     }
+    if (class_row == &tw__class_optimizer && isnan(optimizer->settings.weight_decay)) /* which Keras's base has from the start */
+        dict.items[3] = (tw_value){ .kind = TW_VALUE_INT, .i = 0 };
     tw_value rest = tw__dict_take(&whole);
     tw_value_free(&rest);
     tw__dict_put(&dict, "jit_compile", (tw_value){ .kind = TW_VALUE_BOOL, .b = false });

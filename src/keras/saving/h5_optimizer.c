@@ -13,8 +13,7 @@ tw_status tw__keras_build_optimizer(tw_layer *model, int64_t *count)
 {
     tw_variable **variables;
     TW_TRY(tw__collect_variables(&model->trackable, TW_TRAINABLE_VARIABLES, &variables, count));
-    tw_status status = tw__impl_optimizer_build(
-        &(tw_optimizer_build_args){ .self = tw__trainer_of(model)->optimizer, .var_list = { (void *const *)variables, *count } });
+    tw_status status = tw__optimizer_build(tw__trainer_of(model)->optimizer, &(tw_objects){ (void *const *)variables, *count });
     tw__free(variables);
     return status;
 }
@@ -129,12 +128,13 @@ static tw_status set_state(tw_optimizer *optimizer, const tw_tensors *values, co
                       .by_variable = tw__is(optimizer, tw_class_find("optimizers_ftrl")) ||
                                      tw__is(optimizer, tw_class_find("optimizers_legacy_ftrl")) };
     today = today && !tw__optimizer_is_legacy(optimizer);
-    if (!told && (today || optimizer->all->child_count < 3) && fits(optimizer->all, values)) {
+    bool own = !tw__methods(optimizer); /* a class of the program's own: its variables in their order */
+    if ((own || (!told && (today || optimizer->all->child_count < 3))) && fits(optimizer->all, values)) {
         for (int64_t i = 0; i < values->count; i++)
             TW_TRY(set_value((tw_variable *)optimizer->all->children[i].object, values->items[i]));
         return TW_OK;
     }
-    if (!today && old_fits(&old))
+    if (!own && !today && old_fits(&old))
         return set_old(&old);
     tw__log(
         "WARNING",

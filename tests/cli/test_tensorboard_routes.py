@@ -81,3 +81,18 @@ def test_answers(servers, logs, number):
 
 def test_there_are_enough():
     assert len(CASES) >= 90 and sum("old" in json.dumps(case["path"]) for case in ANSWERS["tensorflow"]) >= 8
+
+
+def test_a_profile_of_tensorflow():
+    """xplane.pb: the lanes, and the names and durations of their events."""
+    with open(os.path.join(GOLDEN, "profile.json")) as file:
+        known = json.load(file)
+    with board.Board(os.path.join(GOLDEN, "profile")) as server:
+        run, = server.json("/data/plugin/profile/runs")
+        found = server.json("/data/plugin/profile/data", run=run)
+    assert found["lanes"] == list(known) and found["total"] == sum(map(len, known.values()))
+    for number, events in enumerate(known.values()):
+        mine = [[name, duration] for lane, name, _, duration in found["events"] if lane == number]
+        assert [name for name, _ in mine] == [name for name, _ in events]
+        assert all(abs(duration - picoseconds / 1e6) < 1e-3 for (_, duration), (_, picoseconds) in zip(mine, events))
+    assert {"Relu", "Sum"} <= {name for events in known.values() for name, _ in events}

@@ -1,10 +1,13 @@
 """Makes tests/golden/board: logs that TensorFlow wrote (tests/cli/board_logs.py), and answers.json, what TensorBoard 2.15's data routes answer of these
 and of the logs that thalweg wrote. The latter are kept, or made anew with THALWEG=/path/of/a/python with thalweg."""
 import base64
+import glob
 import json
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 import time
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
@@ -90,6 +93,29 @@ def answers(folder, paths, posts):
     return out
 
 
+def write_profile(folder):
+    """A profile of TensorFlow's, and what its own protos say of it: {line: [[name, picoseconds], …]}."""
+    from tensorflow.tsl.profiler.protobuf import xplane_pb2
+
+    @tf.function
+    def work(x):
+        return tf.reduce_sum(tf.nn.relu(tf.matmul(x, x)))
+    work(tf.ones([64, 64]))
+    scratch = tempfile.mkdtemp()
+    tf.profiler.experimental.start(scratch)
+    work(tf.ones([64, 64]))
+    tf.profiler.experimental.stop()
+    path, = glob.glob(scratch + "/plugins/profile/*/*.xplane.pb")
+    place = os.path.join(folder, "plugins", "profile", "run")
+    os.makedirs(place, exist_ok=True)
+    shutil.copy(path, os.path.join(place, "host.xplane.pb"))
+    with open(path, "rb") as file:
+        space = xplane_pb2.XSpace.FromString(file.read())
+    shutil.rmtree(scratch)
+    return {plane.name + " " + (line.display_name or line.name): [[plane.event_metadata[e.metadata_id].display_name or plane.event_metadata[e.metadata_id].name, e.duration_ps]
+                                                               for e in line.events] for plane in space.planes for line in plane.lines}
+
+
 logs = os.path.join(HERE, "board", "tensorflow")
 board_logs.write(tf, logs, True)
 if os.environ.get("THALWEG"):
@@ -97,4 +123,7 @@ if os.environ.get("THALWEG"):
 made = {"tensorflow": answers(logs, NEW + MORE, POSTS + MORE_POSTS), "thalweg": answers(os.path.join(HERE, "board", "thalweg"), NEW, POSTS)}
 with open(golden.path(__file__, "answers.json"), "w") as out:
     json.dump(made, out, indent=1)
+    out.write("\n")
+with open(golden.path(__file__, "profile.json"), "w") as out:
+    json.dump(write_profile(os.path.join(HERE, "board", "profile")), out, indent=1)
     out.write("\n")

@@ -5,11 +5,36 @@ enum { PATH_LIMIT = 200 };
 
 static PyObject *root, *modules; /* the package; sys.modules */
 
+/* What was found for the last path: rows of one module or class stand together. */
+typedef struct found {
+    const char *path; /* of a row, so it lasts */
+    size_t size;
+    void *value; /* may be NULL: nothing is there */
+} found;
+
+static bool is_last(const found *last, const char *path, size_t size)
+{
+    return last->path && last->size == size && memcmp(last->path, path, size) == 0;
+}
+
+static PyObject *make_module_at(const char *path, size_t size);
+
 /* The module of a dotted path under the package, made if there is none; borrowed. */
 static PyObject *module_at(const char *path, size_t size)
 {
+    static found last;
     if (size == 0)
         return root;
+    if (is_last(&last, path, size))
+        return last.value;
+    PyObject *module = make_module_at(path, size);
+    if (module)
+        last = (found){ path, size, module };
+    return module;
+}
+
+static PyObject *make_module_at(const char *path, size_t size)
+{
     char name[PATH_LIMIT];
     if (size + 16 > sizeof name)
         return tw__py_error(PyExc_SystemError, "the path %s is too long", path);
@@ -63,11 +88,16 @@ static PyObject *module_name(const char *path)
     size_t last = strcspn(path, "|");
     while (last && path[last - 1] != '.')
         last--;
+    static found before;
+    if (is_last(&before, path, last))
+        return Py_NewRef(before.value);
     char text[PATH_LIMIT];
     snprintf(text, sizeof text, "thalweg%s%.*s", last ? "." : "", last ? (int)last - 1 : 0, path);
-    PyObject *name = PyUnicode_FromString(text);
-    if (name)
-        PyUnicode_InternInPlace(&name);
+    PyObject *name = PyUnicode_InternFromString(text);
+    if (name) {
+        Py_XDECREF(before.value);
+        before = (found){ path, last, Py_NewRef(name) };
+    }
     return name;
 }
 
@@ -85,15 +115,21 @@ static tw__py_function *make_function(const tw_signature *signature)
 /* The type whose path stands before the last dot. */
 static PyTypeObject *type_at(const char *path, size_t size)
 {
+    static found last;
     char name[PATH_LIMIT];
+    if (is_last(&last, path, size))
+        return last.value;
     if (size >= sizeof name)
         return NULL;
-    snprintf(name, sizeof name, "%.*s", (int)size, path);
+    memcpy(name, path, size);
+    name[size] = 0;
     const tw_signature *signature = tw_signature_find(name);
-    if (!signature || !signature->class_row)
-        return NULL;
-    tw__py_auto PyObject *module = module_name(signature->path);
-    return module ? tw__py_make_type(signature, module) : NULL;
+    bool is = signature && signature->class_row;
+    tw__py_auto PyObject *module = is ? module_name(signature->path) : NULL;
+    PyTypeObject *type = module ? tw__py_make_type(signature, module) : NULL;
+    if (type || !is)
+        last = (found){ path, size, type };
+    return type;
 }
 
 static bool add_member(const tw_signature *signature)

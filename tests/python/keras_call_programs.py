@@ -116,3 +116,17 @@ def masks_with_symbolic_training(tf):
     embedding(ids), rnn(np.zeros((1, 3, 2), "float32"))
     for training in (True, False):
         show(call(ids, tf.constant(training)))
+
+
+@program
+def output_shapes_of_models(tf):
+    k, L = tf.keras, tf.keras.layers
+    model = k.Sequential([L.Dense(3, input_shape=(2,)), L.Dense(1)])
+    print(model.compute_output_shape((5, 2)), model.compute_output_shape((None, 2)), model.output_shape, model.input_shape)
+    images = k.Sequential([L.Conv2D(3, 3, input_shape=(None, None, 1)), L.Flatten()])
+    print(images.compute_output_shape((5, 8, 8, 1)), images.output_shape, images.input_shape)
+    inputs = k.Input((None, 4))
+    functional = k.Model(inputs, L.LSTM(3, return_sequences=True)(inputs))
+    print(functional.compute_output_shape((5, 7, 4)), functional.output_shape)
+    nested = k.Sequential([functional, k.Sequential([L.Dense(2, input_shape=(None, 3))])])
+    print(nested.compute_output_shape((5, 7, 4)))

@@ -100,6 +100,18 @@ static tw_status connect(sequential *self)
     return note_self(self);
 }
 
+/* The last layer's shape for an input of that shape. */
+static tw_status follow(const sequential *self, const tw_shape *input_shape, tw_shape *output_shape)
+{
+    *output_shape = *input_shape;
+    for (size_t i = 0; i < self->count; i++) {
+        tw_shape next;
+        TW_TRY(tw__layer_output_shape(self->layers[i], output_shape, &next));
+        *output_shape = next;
+    }
+    return TW_OK;
+}
+
 /* The shapes of every layer from the input's on; builds what is not built. */
 static tw_status settle(sequential *self, const tw_shape *input_shape)
 {
@@ -108,13 +120,7 @@ static tw_status settle(sequential *self, const tw_shape *input_shape)
     if (!tw__in_lasting()) {
         TW_TRY(connect(self));
     } else { /* in a graph that a program builds, a model's layers stand in its own scope */
-        tw_shape shape = *input_shape;
-        for (size_t i = 0; i < self->count; i++) {
-            tw_shape next;
-            TW_TRY(tw__layer_output_shape(self->layers[i], &shape, &next));
-            shape = next;
-        }
-        self->output_shape = shape;
+        TW_TRY(follow(self, input_shape, &self->output_shape));
     }
     self->settled = self->model.layer.built = true;
     return TW_OK;
@@ -414,15 +420,15 @@ static tw_value sequential_call_structure(tw_layer *self, const tw_value *input,
 static tw_status sequential_output_shape(tw_layer *self, const tw_shape *input_shape, tw_shape *output_shape)
 {
     sequential *model = (sequential *)self;
-    bool was_settled = model->settled;
+    if (model->settled && model->count) /* the model's own shapes stay */
+        return follow(model, input_shape, output_shape);
     if (!model->count) { /* nothing has a shape yet: layers may still come */
         model->model.layer.built = true;
         *output_shape = *input_shape;
         return TW_OK;
     }
     TW_TRY(settle(model, input_shape));
-    if (!was_settled)
-        TW_TRY(retrack(model));
+    TW_TRY(retrack(model));
     *output_shape = model->output_shape;
     return TW_OK;
 }

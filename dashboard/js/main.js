@@ -136,9 +136,9 @@ function tellDamage() {
 
 async function refresh(forced) {
     try {
-        const first = !data.index.instance, { changed, all } = await data.refresh(), known = [...data.index.tags.keys()].length + '/' + data.index.runs.length + '/' + data.index.profiles;
+        const first = !data.index.instance, asked = first ? data.environment() : null, { changed, all } = await data.refresh(), known = [...data.index.tags.keys()].length + '/' + data.index.runs.length + '/' + data.index.profiles;
         if (first || changed.length || forced) {
-            await data.environment();
+            await (asked || data.environment());
             document.title = data.index.title || 'TensorBoard';
             tellDamage();
         }

@@ -17,7 +17,9 @@ static uint32_t byte_table[8][256]; /* the register after a byte and k zero byte
 static uint32_t long_shift[4][256]; /* after LONG_STRETCH zero bytes, by byte of the register */
 static uint32_t short_shift[4][256];
 static uint32_t power_table[64]; /* x^(8 * 2^k) */
+#if defined(__x86_64__)
 static bool has_instruction;
+#endif
 static pthread_once_t tables_once = PTHREAD_ONCE_INIT;
 
 static uint32_t times_x(uint32_t a)

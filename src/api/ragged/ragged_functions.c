@@ -252,6 +252,19 @@ TW_API(ragged_boolean_mask, "ragged.boolean_mask(data: value, mask: value, name:
     return tw__value_result(t, made);
 }
 
+/* The rows' numbers, one for each value. One that is no row's is an error, in a graph when it runs: they are looked up. */
+static tw_tensor *checked_partitions(tw__temps *t, void *data, tw_tensor *partitions, tw_tensor *rows)
+{
+    tw_shape shape = tw__value_shape(data);
+    int64_t values = shape.rank > 0 ? shape.dims[0] : -1, numbers = partitions->shape.dims[0];
+    if (shape.rank == 0 || (values >= 0 && numbers >= 0 && values != numbers)) {
+        tw__fail(TW_VALUE_ERROR, "Shapes %s and %s are incompatible", tw__shape_text(&partitions->shape), tw__shape_text(&shape));
+        return NULL;
+    }
+    tw_tensor *all = TW_TEMP(Range, tw__temp_int(t, 0, TW_INT64), rows, tw__temp_int(t, 1, TW_INT64));
+    return all ? tw__temp_gather(t, all, partitions, 0) : NULL;
+}
+
 TW_API(ragged_stack_dynamic_partitions,
        "ragged.stack_dynamic_partitions(data: value, partitions: tensor, num_partitions: value, name: str = None) -> value",
        "Values sorted into rows by the number of their row.")
@@ -267,8 +280,8 @@ TW_API(ragged_stack_dynamic_partitions,
         return tw__value_result(t, NULL);
     }
     /* A stable order by partition: the greatest of -partition first, equal ones as they come. */
-    tw_tensor *ids = tw__temp_cast(t, args->partitions, TW_INT64), *made[2] = { NULL, NULL };
-    tw_tensor *count = tw__temp_at(t, tw__temp_shape(t, ids, TW_INT32), 0);
+    tw_tensor *ids = checked_partitions(t, data, args->partitions, rows), *made[2] = { NULL, NULL };
+    tw_tensor *count = !ids ? NULL : tw__temp_at(t, tw__temp_shape(t, ids, TW_INT32), 0);
     int outputs = 2;
     if (!ids || !count || tw__apply(&tw__op_TopKV2, TW_IN(TW_TEMP(Neg, ids), count), 2, NULL, 0, made, &outputs) != TW_OK)
         return tw__value_result(t, NULL);

@@ -35,6 +35,7 @@ AREAS = [
     ("checkpoint", "checkpoints and SavedModels", r"(train|saved_model|python\.checkpoint)\."),
     ("devices", "devices, settings and strategies", r"(distribute|config)\.|_(current|enter|exit)_device|_DeviceSpec|_device_spec"),
     ("debugging", "checks", r"debugging\."),
+    ("lite", "TFLite's models", r"lite\."),
     ("core", "variables, tapes, arrays of tensors, specs, modules",
      r"(Variable|GradientTape|TensorArray|TensorSpec|TypeSpec|Module|autodiff|name_scope|_VariableSpec)\b|_tape_start|_gradients"),
     ("math", "arrays and arithmetic", r""),

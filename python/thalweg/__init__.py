@@ -390,7 +390,6 @@ _LATER = {
     _module("experimental", _module("xla")): [("_constants", ("compile", "jit_scope"))],
     _module("experimental", _module("mlir")): [("_constants", "MLIR")],
     _module("experimental", nn): [("_experimental", ("general_dropout", "stateless_dropout"))],  # noqa: F821
-    _module("lite"): [("_constants", "LITE")],
     _module("tensorrt", experimental): [("_constants", "TENSORRT")],
     _module("server", profiler.experimental): [("_constants", "SERVER")],  # noqa: F821
     _module("client", profiler.experimental): [("_constants", "CLIENT")],  # noqa: F821
@@ -398,6 +397,8 @@ _LATER = {
     tpu.experimental: [("_cluster", "TPU"), ("_communication", "TPU")],
     _module("embedding", tpu.experimental): [("_communication", "EMBEDDING")],
     tpu: [("_communication", ("XLAOptions",))],
+    lite: [("_lite", ("Interpreter",)), ("_lite_convert", ("TFLiteConverter", "OpsSet", "Optimize", "RepresentativeDataset", "TargetSpec"))],  # noqa: F821
+    _module("experimental", lite): [("_lite", ("OpResolverType", "load_delegate"))],  # noqa: F821
     queue: [("_queue", ("QueueBase", "FIFOQueue", "PaddingFIFOQueue", "RandomShuffleQueue", "PriorityQueue"))],  # noqa: F821
     estimator: [("_estimator", "ESTIMATOR")], estimator.export: [("_estimator", "EXPORT")],  # noqa: F821
     keras.estimator: [("_estimator", ("model_to_estimator",))],  # noqa: F821

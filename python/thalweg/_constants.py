@@ -144,29 +144,5 @@ TENSORRT = {name: _unsupported("experimental.tensorrt." + name, "there is no Ten
 SERVER = {"start": _unsupported("profiler.experimental.server.start", "there are no servers; tf.profiler.experimental.start writes a profile")}
 CLIENT = {name: _unsupported("profiler.experimental.client." + name, "there are no servers; tf.profiler.experimental.start writes a profile")
           for name in ("monitor", "trace")}
-
-
-def _absent(path, why):
-    """A class of which no object can be made."""
-    def refuse(self, *args, **kwargs):
-        raise NotImplementedError("tf.%s is not supported: %s" % (path, why))
-    name = path.rpartition(".")[2]
-    return type(name, (), {"__init__": refuse, "__doc__": "Not supported: %s." % why, "__module__": "tensorflow." + path.rpartition(".")[0]})
-
-
-class Optimize(enum.Enum):
-    """What TensorFlow Lite's converter does to make models smaller."""
-    DEFAULT, OPTIMIZE_FOR_SIZE, OPTIMIZE_FOR_LATENCY, EXPERIMENTAL_SPARSITY = "DEFAULT", "OPTIMIZE_FOR_SIZE", "OPTIMIZE_FOR_LATENCY", "EXPERIMENTAL_SPARSITY"
-
-
-class OpsSet(enum.Enum):
-    """The ops that a converted model may have."""
-    TFLITE_BUILTINS, SELECT_TF_OPS, TFLITE_BUILTINS_INT8 = "TFLITE_BUILTINS", "SELECT_TF_OPS", "TFLITE_BUILTINS_INT8"
-
-
-_NO_LITE = "models of TensorFlow Lite are neither read nor written"
-LITE = dict({name: _absent("lite." + name, _NO_LITE) for name in ("Interpreter", "TargetSpec", "RepresentativeDataset")}, Optimize=Optimize, OpsSet=OpsSet,
-            TFLiteConverter=type("TFLiteConverter", (_absent("lite.TFLiteConverter", _NO_LITE),), {
-                name: staticmethod(_unsupported("lite.TFLiteConverter." + name, _NO_LITE)) for name in ("from_keras_model", "from_saved_model", "from_concrete_functions")}))
 WRITTEN = ("write_graph", "match_filenames_once")
 POLICY = ("VariablePolicy", "Fingerprint", "read_fingerprint")

@@ -58,7 +58,8 @@ tw_status tw__keras_get_assets(const char *archive, tw_trackable *object);
 tw_status tw__keras_save_weights(tw_layer *model, const char *path); /* as x.weights.h5 */
 
 /* ---- .keras files (keras_file.c) ---- */
-bool tw__keras_is(const char *path); /* an archive, by its end and its first bytes */
+bool tw__keras_is(const char *path);                /* an archive, by its end and its first bytes */
+tw__hdf5 *tw__keras_open_weights(const char *path); /* of an archive, or of an HDF5 file; NULL: an error */
 tw_status tw__keras_save(tw_layer *model, const char *path);
 tw_layer *tw__keras_load(const char *path, bool with_training);
 tw_status tw__keras_training(const char *path, tw_value *arguments); /* as tw__h5_training */

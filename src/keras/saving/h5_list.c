@@ -23,10 +23,10 @@ static void add_arrays(const tw__hdf5_node *node, tw__dict *shapes, tw__dict *dt
 }
 
 TW_API(h5_list, "keras.saving._h5_list(filepath: str) -> value",
-       "Two dicts by name of all arrays in an HDF5 file: their shapes, and their dtypes.")
+       "Two dicts by name of all arrays in an HDF5 file, or of the weights in a .keras file: their shapes, and their dtypes.")
 {
     tw_value both = { .kind = TW_VALUE_NONE };
-    tw__hdf5 *file = tw__h5_open(args->filepath);
+    tw__hdf5 *file = tw__keras_open_weights(args->filepath);
     if (!file)
         return both;
     tw__dict shapes = { 0 }, dtypes = { 0 };
@@ -45,9 +45,10 @@ TW_API(h5_list, "keras.saving._h5_list(filepath: str) -> value",
     return both;
 }
 
-TW_API(h5_read, "keras.saving._h5_read(filepath: str, name: str) -> tensor", "One array of an HDF5 file.")
+TW_API(h5_read, "keras.saving._h5_read(filepath: str, name: str) -> tensor",
+       "One array of an HDF5 file, or of the weights in a .keras file.")
 {
-    tw__hdf5 *file = tw__h5_open(args->filepath);
+    tw__hdf5 *file = tw__keras_open_weights(args->filepath);
     const tw__hdf5_node *node = file ? tw__hdf5_find(file->root, args->name) : NULL;
     if (file && !node)
         tw__fail(TW_NOT_FOUND, "%s: there is no array '%s'", args->filepath, args->name);

@@ -133,12 +133,18 @@ static tw_status read_config(const char *path, tw_value *config)
                : tw__fail(TW_VALUE_ERROR, "%s: %s is no dict with a class and a config", path, CONFIG);
 }
 
+tw__hdf5 *tw__keras_open_weights(const char *path)
+{
+    uint64_t offset, size;
+    if (!tw__keras_is(path))
+        return tw__h5_open(path);
+    return tw__zip_find(path, WEIGHTS, &offset, &size) == TW_OK ? tw__hdf5_open_at(path, offset, size) : NULL;
+}
+
 /* The values of an object and of what belongs to it. */
 static tw_status load_values(const char *path, tw_trackable *object, const char *place)
 {
-    uint64_t offset, size;
-    TW_TRY(tw__zip_find(path, WEIGHTS, &offset, &size));
-    tw__hdf5 *file = tw__hdf5_open_at(path, offset, size);
+    tw__hdf5 *file = tw__keras_open_weights(path);
     tw_status status = file ? tw__keras_get_state(file, object, place, false) : tw__error_status();
     tw__hdf5_close(file);
     return status;
@@ -172,11 +178,7 @@ static tw_status arguments_of(const char *path, const tw_value *model, tw_value 
 
 tw_status tw__keras_load_weights(tw_layer *model, const char *path, bool skip_mismatch)
 {
-    uint64_t offset = 0, size = 0;
-    bool archive = tw__keras_is(path);
-    if (archive)
-        TW_TRY(tw__zip_find(path, WEIGHTS, &offset, &size));
-    tw__hdf5 *file = archive ? tw__hdf5_open_at(path, offset, size) : tw__h5_open(path);
+    tw__hdf5 *file = tw__keras_open_weights(path);
     tw_status status = file ? tw__keras_get_state(file, &model->trackable, "", skip_mismatch) : tw__error_status();
     tw__hdf5_close(file);
     return status == TW_OK ? tw__preprocessing_finalize_all(&model->trackable) : status;
@@ -222,9 +224,7 @@ static tw_status build(tw_layer *model, const tw_value *config)
 /* How many elements the weights may have. */
 static tw_status count_elements(const char *path, int64_t *count)
 {
-    uint64_t offset, size;
-    TW_TRY(tw__zip_find(path, WEIGHTS, &offset, &size));
-    tw__hdf5 *file = tw__hdf5_open_at(path, offset, size);
+    tw__hdf5 *file = tw__keras_open_weights(path);
     if (!file)
         return tw__error_status();
     *count = tw__hdf5_elements(file) + TW_H5_UNSAVED;

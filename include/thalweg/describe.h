@@ -117,6 +117,11 @@ TW_API_FUNCTION char *tw_value_json(const tw_value *value); /* as JSON text, ten
 /* The same in pieces, which `write` gets as they are made; it gives false to stop. */
 TW_API_FUNCTION tw_status tw_value_json_write(const tw_value *value, bool (*write)(void *context, const char *text, size_t size),
                                               void *context);
+/* The value that JSON text stands for, for tw_value_free: dicts, lists, texts, numbers, booleans, None. */
+TW_API_FUNCTION tw_status tw_value_from_json(const char *text, size_t size, tw_value *value);
+/* Nested lists of numbers, booleans or texts as a tensor of that dtype; 0: float32, int32, bool or string, as the values are.
+ * {"b64": "…"} stands for bytes, and "NaN", "Infinity", "-Infinity" where floats are wanted for such. NULL: an error. */
+TW_API_FUNCTION tw_tensor *tw_value_tensor(const tw_value *value, tw_dtype dtype);
 
 /* One argument. There are thousands: the struct is kept small. */
 typedef struct tw_field {
@@ -203,6 +208,7 @@ TW_API_FUNCTION tw_objects tw_made_objects(tw_objects list);
 TW_API_FUNCTION tw_value tw_made_value(tw_value value);
 TW_API_FUNCTION void tw_scope_forget_value(const tw_value *value);
 #ifdef TW_SCOPES
+#define tw_value_tensor(...) TW_MADE(tw_tensor *, tw_value_tensor(__VA_ARGS__))
 static inline void tw_scope_objects_free(tw_objects *list)
 {
     tw_scope_forget(list ? list->items : NULL);

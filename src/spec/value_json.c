@@ -262,3 +262,13 @@ tw_status tw_value_json_write(const tw_value *value, bool (*write)(void *context
     tw__text_free(&text);
     return status;
 }
+
+tw_status tw_value_from_json(const char *text, size_t size, tw_value *value)
+{
+    if (!tw__check_given(value, "the value", "tw_value_from_json"))
+        return tw__error_status();
+    *value = (tw_value){ .kind = TW_VALUE_NONE };
+    if (!text)
+        return tw__fail(TW_INVALID_ARGUMENT, "tw_value_from_json: the text is NULL");
+    return tw__value_parse(text, size, value);
+}

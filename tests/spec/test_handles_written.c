@@ -400,7 +400,8 @@ CALL(pointers)
 {
     (void)v;
     tw_release(NULL), tw_report(NULL), tw_value_free(NULL), tw_objects_free(NULL), tw_tensors_free(NULL),
-        free(tw_value_json(NULL)), tw_value_json_write(NULL, NULL, NULL);
+        free(tw_value_json(NULL)), tw_value_json_write(NULL, NULL, NULL), tw_value_from_json(NULL, 0, NULL),
+        tw_value_tensor(NULL, 0), free(tw_saved_model_json(NULL));
     tw_value_get(NULL, "key"), tw_value_get(&(tw_value){ .kind = TW_VALUE_INT }, NULL), tw_value_at(NULL, 0);
     tw_signature_find(NULL), tw_signature_doc(NULL), tw_signature_text(NULL), tw_class_find(NULL), tw_class_id(NULL),
         tw_class_parent(NULL), tw_class_signature(NULL), tw_class_make(NULL, NULL);

@@ -82,6 +82,9 @@ TW_API_FUNCTION tw_status tw_saved_model_save(void *object, const char *director
                                               int64_t export_count);
 /* What is in a SavedModel, as text for free(). */
 TW_API_FUNCTION char *tw_saved_model_text(const char *directory);
+/* The most important of it as JSON, for free(): TensorFlow's version, tags, signatures with their inputs and outputs, and how
+ * often each op stands in its graph and functions. Values of variables are not read. */
+TW_API_FUNCTION char *tw_saved_model_json(const char *directory);
 
 /* What they give belongs to the open scope, if there is one; see <thalweg/base.h>. */
 #ifdef TW_SCOPES

@@ -1,132 +1,85 @@
-/* thalweg checkpoint ls|cat: what is in a checkpoint, or in an HDF5 file of Keras.
- *
- * The first argument is a prefix (out/ckpt-3), a directory, which stands for its newest checkpoint, or a path that ends in .h5 or
- * .hdf5. A variable's name may be given without its ending /.ATTRIBUTES/VARIABLE_VALUE. */
-#include <stdio.h>
+/* thalweg checkpoint ls|cat|grep|stats|diff: what is in a checkpoint, or in another file of named tensors (tensors.h). */
+#include <math.h>
+#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <thalweg.h>
+#include "tensors.h"
 
-#include "program.h"
-
-/* Names come from files: what a terminal would take as a command is shown as \xNN. */
-static int print_name(FILE *stream, const char *name)
+static const char *dtype_name(const tensor_file *file, int64_t index)
 {
-    int width = 0;
-    for (const unsigned char *c = (const unsigned char *)name; *c; c++) {
-        if (*c < 32 || *c == 127)
-            width += fprintf(stream, "\\x%02x", *c);
-        else {
-            fputc(*c, stream);
-            width += (*c & 0xc0) != 0x80;
-        }
+    tw_dtype dtype = tensor_dtype(file, index);
+    return dtype ? tw_dtype_name(dtype) : "unknown";
+}
+
+/* ---- ls, grep ---- */
+
+static void list_one(const tensor_file *file, int64_t index, bool json, bool first, int widest)
+{
+    tw_shape shape = tensor_shape(file, index);
+    if (json) {
+        fputs(first ? "{\"name\": " : ",\n {\"name\": ", stdout);
+        print_json_text(tensor_name(file, index));
+        printf(", \"dtype\": \"%s\", \"shape\": ", dtype_name(file, index));
+        print_json_shape(&shape);
+        putchar('}');
+    } else {
+        print_padded(tensor_name(file, index), widest);
+        printf("  %-10s  ", dtype_name(file, index));
+        print_shape(&shape);
+        putchar('\n');
     }
-    return width;
 }
 
-static int name_width(const char *name)
+/* Those whose names a pattern finds; all if it is NULL. */
+static int list_matching(const invocation *call, const char *path, const regex_t *pattern)
 {
-    int width = 0;
-    for (const unsigned char *c = (const unsigned char *)name; *c; c++)
-        width += *c < 32 || *c == 127 ? 4 : (*c & 0xc0) != 0x80;
-    return width;
-}
-
-/* (2, 3), (2,), () from a list of integers. */
-static void print_shape(const tw_value *shape)
-{
-    putchar('(');
-    for (int64_t i = 0; i < shape->list.count; i++)
-        printf("%s%lld", i ? ", " : "", (long long)shape->list.items[i].i);
-    fputs(shape->list.count == 1 ? ",)" : ")", stdout);
-}
-
-static bool print_piece(void *stream, const char *text, size_t size)
-{
-    return fwrite(text, 1, size, stream) == size;
-}
-
-/* As it is made: a tensor may be larger than anybody wants to wait for. */
-static void print_json(const tw_value *value)
-{
-    tw_value_json_write(value, print_piece, stdout);
-}
-
-static tw_value text_value(const char *text)
-{
-    return (tw_value){ .kind = TW_VALUE_STR, .s = { text, strlen(text) } };
-}
-
-/* Where tensors come from. */
-typedef struct source {
-    tw_checkpoint_reader *reader; /* NULL: an HDF5 file */
-    const char *path;
-} source;
-
-static bool is_hdf5(const char *path)
-{
-    size_t size = strlen(path);
-    return (size > 3 && strcmp(path + size - 3, ".h5") == 0) || (size > 5 && strcmp(path + size - 5, ".hdf5") == 0);
-}
-
-/* Shapes and dtypes by name, for tw_value_free. */
-static void read_maps(const source *from, tw_value *shapes, tw_value *dtypes)
-{
-    *shapes = *dtypes = (tw_value){ .kind = TW_VALUE_NONE };
-    if (from->reader) {
-        *shapes = tw_checkpoint_reader_get_variable_to_shape_map(from->reader);
-        *dtypes = tw_checkpoint_reader_get_variable_to_dtype_map(from->reader);
-        return;
-    }
-    tw_value both = tw_h5_list(from->path);
-    if (both.kind == TW_VALUE_TUPLE && both.list.count == 2) {
-        *shapes = both.list.items[0];
-        *dtypes = both.list.items[1];
-        both.list.count = 0;
-    }
-    tw_value_free(&both);
-    if (shapes->kind != TW_VALUE_DICT)
-        shapes->list.count = 0;
-}
-
-static int list(const source *from, bool json)
-{
-    tw_value shapes, dtypes;
-    read_maps(from, &shapes, &dtypes);
-    int widest = 0;
-    for (int64_t i = 0; i + 1 < shapes.list.count; i += 2) {
-        int width = name_width(shapes.list.items[i].s.data);
+    tensor_file file;
+    bool json = given(call, "--json"), first = true;
+    int result = open_tensors(&file, path) ? EXIT_WORKED : library_error(), widest = 0;
+    for (int64_t i = 0; i < tensor_count(&file); i++) {
+        bool wanted = !pattern || regexec(pattern, tensor_name(&file, i), 0, NULL, 0) == 0;
+        int width = wanted ? name_width(tensor_name(&file, i)) : 0;
         widest = width > widest ? width : widest;
     }
-    if (json)
+    if (json && result == EXIT_WORKED)
         putchar('[');
-    for (int64_t i = 0; i + 1 < shapes.list.count; i += 2) {
-        const tw_value *name = &shapes.list.items[i], *shape = &shapes.list.items[i + 1];
-        const char *dtype = dtypes.list.items[i + 1].dtype ? tw_dtype_name(dtypes.list.items[i + 1].dtype) : "unknown";
-        if (json) {
-            fputs(i ? ",\n {\"name\": " : "{\"name\": ", stdout);
-            print_json(name);
-            printf(", \"dtype\": \"%s\", \"shape\": ", dtype);
-            print_json(shape);
-            putchar('}');
-        } else {
-            int width = print_name(stdout, name->s.data);
-            printf("%*s  %-10s  ", widest - width, "", dtype);
-            print_shape(shape);
-            putchar('\n');
-        }
+    for (int64_t i = 0; result == EXIT_WORKED && i < tensor_count(&file); i++) {
+        if (pattern && regexec(pattern, tensor_name(&file, i), 0, NULL, 0) != 0)
+            continue;
+        list_one(&file, i, json, first, widest);
+        first = false;
     }
-    if (json)
+    if (json && result == EXIT_WORKED)
         puts("]");
-    tw_value_free(&shapes);
-    tw_value_free(&dtypes);
-    return tw_error_code() == TW_OK ? EXIT_WORKED : library_error();
+    close_tensors(&file);
+    return result == EXIT_WORKED && pattern && first ? EXIT_FAILED : result; /* as grep does */
 }
 
-static int print_tensor(const source *from, const char *name, bool json)
+static int list(const invocation *call)
 {
-    tw_auto tw_tensor *tensor = from->reader ? tw_checkpoint_reader_get_tensor(from->reader, name) : tw_h5_read(from->path, name);
+    return list_matching(call, call->words[0], NULL);
+}
+
+static int grep(const invocation *call)
+{
+    regex_t pattern;
+    int wrong = regcomp(&pattern, call->words[1], REG_EXTENDED | REG_NOSUB);
+    if (wrong) {
+        char text[256];
+        regerror(wrong, &pattern, text, sizeof text);
+        return usage_error(call->command, "'%s' is no regular expression: %s", call->words[1], text);
+    }
+    int result = list_matching(call, call->words[0], &pattern);
+    regfree(&pattern);
+    return result;
+}
+
+/* ---- cat ---- */
+
+static int print_tensor(const tensor_file *file, int64_t index, bool json)
+{
+    tw_auto tw_tensor *tensor = read_tensor(file, index);
     if (!tensor)
         return library_error();
     if (!json) {
@@ -136,102 +89,244 @@ static int print_tensor(const source *from, const char *name, bool json)
         free(text);
         return text ? EXIT_WORKED : library_error();
     }
-    tw_value name_value = text_value(name), value = { .kind = TW_VALUE_TENSOR, .tensor = tensor };
+    tw_value value = { .kind = TW_VALUE_TENSOR, .tensor = tensor };
     tw_shape shape = tw_tensor_shape(tensor);
-    tw_value shape_value = { .kind = TW_VALUE_SHAPE, .shape = &shape };
     fputs("{\"name\": ", stdout);
-    print_json(&name_value);
+    print_json_text(tensor_name(file, index));
     printf(", \"dtype\": \"%s\", \"shape\": ", tw_dtype_name(tw_tensor_dtype(tensor)));
-    print_json(&shape_value);
+    print_json_shape(&shape);
     fputs(", \"value\": ", stdout);
     print_json(&value);
     putchar('}');
     return tw_error_code() == TW_OK ? EXIT_WORKED : library_error();
 }
 
-static int print_one(const source *from, const char *name, bool json)
+static int write_npy(const tensor_file *file, int64_t index, const char *path)
 {
-    static const char ending[] = "/.ATTRIBUTES/VARIABLE_VALUE";
-    char *longer = malloc(strlen(name) + sizeof ending);
-    if (!longer) {
-        perror("thalweg");
-        return EXIT_FAILED;
-    }
-    strcpy(longer, name);
-    strcat(longer, ending);
-    tw_checkpoint_reader *reader = from->reader;
-    bool as_variable =
-        reader && !tw_checkpoint_reader_has_tensor(reader, name) && tw_checkpoint_reader_has_tensor(reader, longer);
-    int result = print_tensor(from, as_variable ? longer : name, json);
+    tw_auto tw_tensor *tensor = read_tensor(file, index);
+    return tensor && tw_npy_write(path, tensor) == TW_OK ? EXIT_WORKED : library_error();
+}
+
+static int no_tensor(const tensor_file *file, const char *name)
+{
+    fprintf(stderr, "thalweg: %s: there is no tensor '", file->path);
+    print_name(stderr, name);
+    fputs("'\n", stderr);
+    return EXIT_FAILED;
+}
+
+static int print_one(const tensor_file *file, const char *name, bool json)
+{
+    int64_t index = find_tensor(file, name);
+    int result = index < 0 ? no_tensor(file, name) : print_tensor(file, index, json);
     if (json && result == EXIT_WORKED)
         putchar('\n');
-    free(longer);
     return result;
 }
 
-static int print_all(const source *from, bool json)
+static int print_all(const tensor_file *file, bool json)
 {
-    tw_value shapes, dtypes;
-    read_maps(from, &shapes, &dtypes);
-    int result = tw_error_code() == TW_OK ? EXIT_WORKED : library_error();
+    int result = EXIT_WORKED;
     if (json)
         putchar('[');
-    for (int64_t i = 0; result == EXIT_WORKED && i + 1 < shapes.list.count; i += 2) {
-        const char *name = shapes.list.items[i].s.data;
+    for (int64_t i = 0; result == EXIT_WORKED && i < tensor_count(file); i++) {
         if (json) {
             fputs(i ? ",\n " : "", stdout);
         } else {
-            print_name(stdout, name);
+            print_name(stdout, tensor_name(file, i));
             putchar('\n');
         }
-        result = print_tensor(from, name, json);
+        result = print_tensor(file, i, json);
     }
     if (json && result == EXIT_WORKED)
         puts("]");
-    tw_value_free(&shapes);
-    tw_value_free(&dtypes);
     return result;
 }
 
-static int run(int count, char **arguments)
+static int cat(const invocation *call)
 {
-    const char *given[3];
-    int words = 0;
-    bool json = false, options = true;
-    for (int i = 0; i < count; i++) {
-        if (options && strcmp(arguments[i], "--") == 0)
-            options = false;
-        else if (options && strcmp(arguments[i], "--json") == 0)
-            json = true;
-        else if (options && arguments[i][0] == '-' && arguments[i][1])
-            return usage_error(&checkpoint_command, "there is no option '%s'", arguments[i]);
-        else if (words == 3)
-            return usage_error(&checkpoint_command, "'%s' is one argument too many", arguments[i]);
-        else
-            given[words++] = arguments[i];
+    const char *npy = value_of(call, "--npy", NULL), *name = call->count > 1 ? call->words[1] : NULL;
+    bool json = given(call, "--json");
+    if (npy && !name)
+        return usage_error(call->command, "--npy writes one tensor: its name is expected");
+    tensor_file file;
+    int result = open_tensors(&file, call->words[0]) ? EXIT_WORKED : library_error();
+    if (result == EXIT_WORKED && npy) {
+        int64_t index = find_tensor(&file, name);
+        result = index < 0 ? no_tensor(&file, name) : write_npy(&file, index, npy);
+    } else if (result == EXIT_WORKED) {
+        result = name ? print_one(&file, name, json) : print_all(&file, json);
     }
-    bool ls = words > 0 && strcmp(given[0], "ls") == 0, cat = words > 0 && strcmp(given[0], "cat") == 0;
-    if (!ls && !cat)
-        return usage_error(&checkpoint_command, words ? "'ls' or 'cat' is expected, got '%s'" : "'ls' or 'cat' is expected%s",
-                           words ? given[0] : "");
-    if (words < 2)
-        return usage_error(&checkpoint_command, "a prefix or a directory is expected");
-    if (ls && words > 2)
-        return usage_error(&checkpoint_command, "'%s' is one argument too many", given[2]);
-    tw_auto tw_checkpoint_reader *reader = is_hdf5(given[1]) ? NULL : tw_train_load_checkpoint(given[1]);
-    if (!reader && !is_hdf5(given[1]))
-        return library_error();
-    source from = { reader, given[1] };
-    return ls ? list(&from, json) : words == 3 ? print_one(&from, given[2], json) : print_all(&from, json);
+    close_tensors(&file);
+    return result;
 }
 
+/* ---- stats ---- */
+
+static void print_facts(const char *name, const tensor_facts *facts, bool json, bool first, int widest)
+{
+    const struct {
+        const char *name;
+        double value;
+    } columns[] = { { "min", facts->least },
+                    { "max", facts->most },
+                    { "mean", facts->mean },
+                    { "std", facts->deviation },
+                    { "zeros", (double)facts->zeros },
+                    { "nan", (double)facts->nans },
+                    { "inf", (double)facts->infinities } };
+    if (json) {
+        fputs(first ? "{\"name\": " : ",\n {\"name\": ", stdout);
+        print_json_text(name);
+        printf(", \"count\": %lld", (long long)facts->count);
+        for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+            printf(", \"%s\": ", columns[i].name);
+            printf(isfinite(columns[i].value) ? "%.9g" : "null", columns[i].value);
+        }
+        putchar('}');
+        return;
+    }
+    if (first) {
+        printf("%-*s  %10s", widest, "name", "count");
+        for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+            printf(" %11s", columns[i].name);
+        putchar('\n');
+    }
+    print_padded(name, widest);
+    printf("  %10lld", (long long)facts->count);
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+        printf(" %11.5g", columns[i].value);
+    putchar('\n');
+}
+
+static int stats(const invocation *call)
+{
+    tensor_file file;
+    bool json = given(call, "--json"), first = true;
+    int result = open_tensors(&file, call->words[0]) ? EXIT_WORKED : library_error(), widest = 4;
+    int64_t only = -1, count = tensor_count(&file);
+    if (result == EXIT_WORKED && call->count > 1 && (only = find_tensor(&file, call->words[1])) < 0)
+        result = no_tensor(&file, call->words[1]);
+    for (int64_t i = 0; i < count; i++)
+        widest = name_width(tensor_name(&file, i)) > widest ? name_width(tensor_name(&file, i)) : widest;
+    if (json && result == EXIT_WORKED)
+        putchar('[');
+    for (int64_t i = 0; result == EXIT_WORKED && i < count; i++) {
+        if (!is_numeric(tensor_dtype(&file, i)) || (only >= 0 && i != only))
+            continue;
+        tw_auto tw_tensor *tensor = read_tensor(&file, i);
+        if (!tensor) {
+            result = library_error();
+            break;
+        }
+        tensor_facts facts = facts_of(tensor);
+        print_facts(tensor_name(&file, i), &facts, json, first, widest);
+        first = false;
+    }
+    if (json && result == EXIT_WORKED)
+        puts("]");
+    close_tensors(&file);
+    return result;
+}
+
+/* ---- diff ---- */
+
+typedef struct difference {
+    bool json, any;
+} difference;
+
+/* A line of what is different; what == NULL: by `most` at the most. */
+static void print_difference(difference *state, const char *name, const char *what, double most)
+{
+    if (state->json) {
+        fputs(state->any ? ",\n {\"name\": " : "{\"name\": ", stdout);
+        print_json_text(name);
+        if (what)
+            printf(", \"difference\": \"%s\"}", what);
+        else if (isfinite(most))
+            printf(", \"difference\": \"values\", \"most\": %.9g}", most);
+        else
+            fputs(", \"difference\": \"values\", \"most\": null}", stdout);
+    } else {
+        print_name(stdout, name);
+        if (what)
+            printf("  %s\n", what);
+        else
+            printf("  values differ by up to %.6g\n", most);
+    }
+    state->any = true;
+}
+
+static bool compare_one(difference *state, const tensor_file *a, int64_t i, const tensor_file *b, int64_t j, double tolerance)
+{
+    tw_shape x = tensor_shape(a, i), y = tensor_shape(b, j);
+    const char *name = tensor_name(a, i);
+    if (x.rank != y.rank || memcmp(x.dims, y.dims, (size_t)x.rank * sizeof *x.dims) != 0) {
+        print_difference(state, name, "other shape", 0);
+        return true;
+    }
+    if (tensor_dtype(a, i) != tensor_dtype(b, j)) {
+        print_difference(state, name, "other dtype", 0);
+        return true;
+    }
+    tw_auto tw_tensor *left = read_tensor(a, i);
+    tw_auto tw_tensor *right = read_tensor(b, j);
+    if (!left || !right)
+        return false;
+    double most = 0;
+    if (differ(left, right, tolerance, &most))
+        print_difference(state, name, is_numeric(tw_tensor_dtype(left)) ? NULL : "other values", most);
+    return true;
+}
+
+static int diff(const invocation *call)
+{
+    double tolerance;
+    if (!real_of(call, "--tolerance", 0, &tolerance))
+        return EXIT_USAGE;
+    tensor_file a, b = { .path = NULL };
+    difference state = { .json = given(call, "--json") };
+    bool works = open_tensors(&a, call->words[0]) && open_tensors(&b, call->words[1]);
+    if (works && state.json)
+        putchar('[');
+    for (int64_t i = 0; works && i < tensor_count(&a); i++) {
+        int64_t j = find_tensor(&b, tensor_name(&a, i));
+        if (j < 0)
+            print_difference(&state, tensor_name(&a, i), "only in the first", 0);
+        else
+            works = compare_one(&state, &a, i, &b, j, tolerance);
+    }
+    for (int64_t j = 0; works && j < tensor_count(&b); j++) {
+        if (find_tensor(&a, tensor_name(&b, j)) < 0)
+            print_difference(&state, tensor_name(&b, j), "only in the second", 0);
+    }
+    if (works && state.json)
+        puts("]");
+    close_tensors(&a);
+    close_tensors(&b);
+    return !works ? library_error() : state.any ? EXIT_FAILED : EXIT_WORKED;
+}
+
+static const verb verbs[] = {
+    { "ls", "FILE", 1, 1, "names, dtypes and shapes", list },
+    { "cat", "FILE [NAME]", 1, 2, "the value of one tensor, or of all", cat },
+    { "grep", "FILE PATTERN", 2, 2, "as ls, of the names that an extended regular expression finds", grep },
+    { "stats", "FILE [NAME]", 1, 2, "count, least, most, mean, deviation, zeros, NaNs and infinities of numbers", stats },
+    { "diff", "FILE FILE", 2, 2, "what differs; the exit code is 1 if anything does", diff },
+    { .name = NULL },
+};
+static const command_option options[] = {
+    { "--json", 0, NULL, "as JSON" },
+    { "--npy", 0, "PATH", "cat: writes the tensor as an .npy file" },
+    { "--tolerance", 0, "X", "diff: numbers that are no further apart are equal (0)" },
+    { .name = NULL },
+};
 const command checkpoint_command = {
-    "checkpoint",
-    "ls|cat PREFIX [NAME] [--json]",
-    "Lists a checkpoint's tensors, or prints their values.",
-    "\n  ls PREFIX          names, dtypes and shapes\n"
-    "  cat PREFIX [NAME]  the value of one tensor, or of all\n"
-    "  --json             as JSON\n\n"
-    "PREFIX may be a directory: its newest checkpoint is meant; or an HDF5 file (.h5) of Keras. NAME may be given without /.ATTRIBUTES/VARIABLE_VALUE.\n",
-    run,
+    .name = "checkpoint",
+    .summary = "Lists, prints and compares the tensors of a checkpoint.",
+    .help =
+        "\nFILE is a checkpoint's prefix or its .index file, a directory of checkpoints (the newest one is meant), a SavedModel, or a file of Keras (.h5, .keras).\n"
+        "NAME may be given without /.ATTRIBUTES/VARIABLE_VALUE.\n",
+    .verbs = verbs,
+    .options = options,
 };

@@ -1,41 +1,113 @@
-/* thalweg help [COMMAND], thalweg version. */
-#include <stdio.h>
+/* thalweg help [COMMAND | NAME], thalweg version. A NAME is one of TensorFlow: tf.nn.softmax. */
+#include <stdlib.h>
 #include <string.h>
-
-#include <thalweg.h>
 
 #include "program.h"
 
-static int help(int count, char **arguments)
+static void print_usage(const command *which)
 {
-    if (count > 1)
-        return usage_error(&help_command, "one command at most is expected, got %d", count);
-    if (count == 0) {
+    if (!which->verbs) {
+        printf("usage: thalweg %s%s%s\n", which->name, *which->arguments ? " " : "", which->arguments);
+        return;
+    }
+    for (const verb *v = which->verbs; v->run; v++)
+        printf("%s thalweg %s%s%s%s%s\n", v == which->verbs ? "usage:" : "      ", which->name, v->name ? " " : "",
+               v->name ? v->name : "", *v->arguments ? " " : "", v->arguments);
+}
+
+static void print_options(const command_option *options)
+{
+    for (int i = 0; options && options[i].name; i++) {
+        char left[64];
+        snprintf(left, sizeof left, "%s%c%s%s%s%s", options[i].letter ? "-" : "", options[i].letter ? options[i].letter : ' ',
+                 options[i].letter ? ", " : "", options[i].name, options[i].value ? " " : "",
+                 options[i].value ? options[i].value : "");
+        printf("  %-24s %s\n", left[0] == ' ' ? left + 1 : left, options[i].help);
+    }
+}
+
+void print_help(const command *which)
+{
+    print_usage(which);
+    printf("\n%s\n", which->summary);
+    if (which->verbs && which->verbs->name) {
+        putchar('\n');
+        for (const verb *v = which->verbs; v->run; v++)
+            printf("  %-10s %s\n", v->name, v->summary);
+    }
+    if (which->options) {
+        putchar('\n');
+        print_options(which->options);
+    }
+    fputs(which->help, stdout);
+}
+
+static void print_field(const tw_field *field)
+{
+    printf("%s%s", field->rest ? "*" : "", field->name);
+}
+
+/* A function, method or class by its name in Python, with or without the tf before it. */
+static bool print_signature(const char *name)
+{
+    const tw_signature *found = tw_signature_find(strncmp(name, "tf.", 3) == 0 ? name + 3 : name);
+    if (!found)
+        return false;
+    printf("%s%s\n\n%s\n", name, tw_signature_text(found), tw_signature_doc(found));
+    printf("\nIn C: tw_%s(", found->id);
+    const char *comma = "";
+    for (int i = 0; i < found->field_count; i++) {
+        if (found->fields[i].required) {
+            fputs(comma, stdout);
+            print_field(&found->fields[i]);
+            comma = ", ";
+        }
+    }
+    for (int i = 0; i < found->field_count; i++) {
+        if (!found->fields[i].required) {
+            printf("%s.", comma);
+            print_field(&found->fields[i]);
+            comma = ", ";
+        }
+    }
+    puts(")");
+    return true;
+}
+
+static int help(const invocation *call)
+{
+    if (call->count == 0) {
         puts("thalweg: TensorFlow 2 as a small C library\n\nusage: thalweg COMMAND …\n");
         for (int i = 0; commands[i]; i++)
             printf("  %-12s %s\n", commands[i]->name, commands[i]->summary);
-        puts("\n'thalweg help COMMAND' says more. Exit codes: 0 it worked, 1 it failed, 2 it was called wrongly.");
+        puts(
+            "\n'thalweg help COMMAND' and 'thalweg COMMAND --help' say more, 'thalweg help tf.nn.softmax' says what a function does.\n"
+            "Exit codes: 0 it worked, 1 it failed, 2 it was called wrongly.");
         return EXIT_WORKED;
     }
-    for (int i = 0; commands[i]; i++) {
-        if (strcmp(commands[i]->name, arguments[0]) == 0) {
-            printf("usage: thalweg %s%s%s\n\n%s\n%s", commands[i]->name, *commands[i]->arguments ? " " : "",
-                   commands[i]->arguments, commands[i]->summary, commands[i]->help);
-            return EXIT_WORKED;
-        }
-    }
-    return usage_error(NULL, "there is no command '%s'", arguments[0]);
+    const command *found = find_command(call->words[0]);
+    if (found)
+        print_help(found);
+    return found || print_signature(call->words[0]) ? EXIT_WORKED : usage_error(NULL, "there is no command '%s'", call->words[0]);
 }
 
-const command help_command = { "help", "[COMMAND]", "Says what the commands do.", "", help };
+static const verb help_verbs[] = { { NULL, "[COMMAND | NAME]", 0, 1, "", help }, { .name = NULL } };
+const command help_command = { .name = "help",
+                               .summary = "Says what the commands do, or what a function of TensorFlow does.",
+                               .help = "",
+                               .verbs = help_verbs };
 
-static int version(int count, char **arguments)
+static int version(const invocation *call)
 {
-    (void)arguments;
-    if (count > 0)
-        return usage_error(&version_command, "no argument is expected, got %d", count);
-    printf("thalweg %s\n", tw_version());
+    if (given(call, "--json"))
+        printf("{\"version\": \"%s\"}\n", tw_version());
+    else
+        printf("thalweg %s\n", tw_version());
     return EXIT_WORKED;
 }
 
-const command version_command = { "version", "", "Prints the version.", "", version };
+static const command_option version_options[] = { { "--json", 0, NULL, "as JSON" }, { .name = NULL } };
+static const verb version_verbs[] = { { NULL, "", 0, 0, "", version }, { .name = NULL } };
+const command version_command = {
+    .name = "version", .summary = "Prints the version.", .help = "", .verbs = version_verbs, .options = version_options
+};

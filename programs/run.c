@@ -1,4 +1,5 @@
-/* thalweg run SCRIPT.py [ARGUMENT …]: Python with thalweg in TensorFlow's place.
+/* thalweg run [SCRIPT.py [ARGUMENT …]]: Python with thalweg in TensorFlow's place. Without a script it reads one from the
+ * standard input, or lines from a terminal.
  *
  * The package is looked for beside the program: in a build tree bin/thalweg and python/thalweg, installed bin/thalweg and
  * lib/…/python/thalweg. Where it is not there, Python's own path decides. */
@@ -42,8 +43,11 @@ static bool find_package(char *path, size_t size)
 
 static int run(int count, char **arguments)
 {
-    if (count < 1)
-        return usage_error(&run_command, "a script is expected");
+    static char *from_terminal[] = { "-i" }, *from_input[] = { "-" };
+    if (count < 1) {
+        count = 1;
+        arguments = isatty(STDIN_FILENO) ? from_terminal : from_input;
+    }
     char package[PATH_MAX];
     if (find_package(package, sizeof package)) {
         const char *old = getenv("PYTHONPATH");
@@ -75,9 +79,10 @@ static int run(int count, char **arguments)
 }
 
 const command run_command = {
-    "run",
-    "SCRIPT.py [ARGUMENT …]",
-    "Runs a Python script with thalweg in TensorFlow's place.",
-    "\n'import tensorflow' in the script gives thalweg. The Python is python3, or what THALWEG_PYTHON names.\n",
-    run,
+    .name = "run",
+    .arguments = "[SCRIPT.py [ARGUMENT …]]",
+    .summary = "Runs a Python script with thalweg in TensorFlow's place.",
+    .help =
+        "\n'import tensorflow' in the script gives thalweg. Without a script, or with -, it is read from the standard input;\nat a terminal lines are run as they come. The Python is python3, or what THALWEG_PYTHON names.\n",
+    .run = run,
 };

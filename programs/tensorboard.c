@@ -224,20 +224,22 @@ static int run(int count, char **arguments)
 }
 
 const command tensorboard_command = {
-    "tensorboard",
-    "--logdir DIR [--port N] [--host NAME | --bind_all] [--allow_host NAME]... [--follow_symlinks] [--reload_interval SECONDS] "
-    "[--path_prefix PATH] [--window_title TEXT]",
-    "Shows the summaries under a directory as a page.",
-    "\n  --logdir DIR        where event files are, in any folder below\n"
-    "  --port N            6006 if it is free, else one of the next; 0: any\n"
-    "  --host NAME         localhost\n"
-    "  --bind_all          reachable from other machines\n"
-    "  --allow_host NAME   another name under which it may be asked, as through a proxy; requests that name other hosts are refused\n"
-    "  --follow_symlinks   also those that lead out of DIR\n"
-    "  --reload_interval   seconds after which files are read again: 1\n"
-    "  --path_prefix PATH  of all addresses, as behind a proxy\n"
-    "  --window_title TEXT the page's title\n"
-    "TensorBoard's options about how it reads (--load_fast, --samples_per_plugin, --reload_multifile and the like) are taken and change nothing:\n"
-    "every event is read.\n",
-    run,
+    .name = "tensorboard",
+    .arguments =
+        "--logdir DIR [--port N] [--host NAME | --bind_all] [--allow_host NAME]... [--follow_symlinks] [--reload_interval SECONDS] "
+        "[--path_prefix PATH] [--window_title TEXT]",
+    .summary = "Shows the summaries under a directory as a page.",
+    .help =
+        "\n  --logdir DIR        where event files are, in any folder below\n"
+        "  --port N            6006 if it is free, else one of the next; 0: any\n"
+        "  --host NAME         localhost\n"
+        "  --bind_all          reachable from other machines\n"
+        "  --allow_host NAME   another name under which it may be asked, as through a proxy; requests that name other hosts are refused\n"
+        "  --follow_symlinks   also those that lead out of DIR\n"
+        "  --reload_interval   seconds after which files are read again: 1\n"
+        "  --path_prefix PATH  of all addresses, as behind a proxy\n"
+        "  --window_title TEXT the page's title\n"
+        "TensorBoard's options about how it reads (--load_fast, --samples_per_plugin, --reload_multifile and the like) are taken and change nothing:\n"
+        "every event is read.\n",
+    .run = run,
 };

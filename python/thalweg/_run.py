@@ -52,6 +52,8 @@ def stand_in():
 
 
 USAGE = """usage: python3 -m thalweg script.py [arguments]
+       python3 -m thalweg - [arguments]          a program from the standard input
+       python3 -m thalweg -i                     lines, one after the other
        python3 -m thalweg -c code [arguments]
        python3 -m thalweg -m module [arguments]
        python3 -m thalweg tensorboard --logdir DIR [options]
@@ -119,6 +121,15 @@ def main(arguments):
         sys.path[0] = os.getcwd()
         runpy.run_module(arguments[1], run_name="__main__", alter_sys=True)
         return 0
+    if arguments[0] == "-i":
+        import code
+        import thalweg
+        sys.argv, sys.path[0] = [""], ""
+        code.interact("thalweg %s. `import tensorflow as tf` gives it." % thalweg.__thalweg_version__, exitmsg="")
+        return 0
+    if arguments[0] == "-":
+        sys.argv, sys.path[0] = arguments, ""
+        return execute(sys.stdin.read(), "<stdin>")
     path = os.path.abspath(arguments[0])  # as Python names the program since 3.9
     sys.argv = arguments
     if os.path.isdir(path) or path.endswith((".zip", ".pyz")):

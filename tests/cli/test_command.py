@@ -1,7 +1,6 @@
 """The thalweg command: its output and exit codes, to the letter."""
 import json
 import os
-import re
 import subprocess
 import sys
 
@@ -11,7 +10,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 BUILD = os.environ.get("THALWEG_BUILD", os.path.join(ROOT, "build"))
 PROGRAM = os.path.join(BUILD, "bin", "thalweg")
 GOLDEN = os.path.join(ROOT, "tests", "golden", "saving")
-USAGE = "usage: thalweg checkpoint ls|cat PREFIX [NAME] [--json]\n"
+TRY = "Try 'thalweg help checkpoint'.\n"
 
 
 def thalweg(*arguments, **options):
@@ -22,32 +21,63 @@ def thalweg(*arguments, **options):
 def test_version():
     assert thalweg("version") == (0, "thalweg 0.1.0\n", "")
     assert thalweg("--version") == thalweg("-V") == (0, "thalweg 0.1.0\n", "")
+    assert thalweg("version", "--json") == (0, '{"version": "0.1.0"}\n', "")
 
 
 def test_help():
     code, out, err = thalweg("help")
     assert (code, err) == (0, "")
-    assert "  checkpoint   Lists a checkpoint's tensors, or prints their values.\n" in out
-    assert thalweg("--help")[1] == out
-    code, out, err = thalweg("help", "checkpoint")
-    assert code == 0 and out.startswith(USAGE)
-    for name in re.findall(r"^  ([a-z]+)  ", thalweg("-h")[1], re.M):
-        assert thalweg(name, "--help") == thalweg(name, "-h") == thalweg("help", name) and thalweg(name, "-h")[0] == 0
+    assert "  checkpoint   Lists, prints and compares the tensors of a checkpoint.\n" in out
+    assert thalweg("--help")[1] == thalweg("-h")[1] == out
+    names = [line.split()[0] for line in out.splitlines() if line.startswith("  ")]
+    assert names == sorted(names)
+    for name in names:
+        code, out, err = thalweg("help", name)
+        assert (code, err) == (0, "") and out.startswith("usage: thalweg " + name)
+        assert thalweg(name, "--help")[1] == thalweg(name, "-h")[1] == out
+
+
+def test_help_of_functions():
+    code, out, err = thalweg("help", "tf.nn.softmax")
+    assert (code, err) == (0, "") and out.startswith("tf.nn.softmax(") and "In C: tw_nn_softmax(logits, .axis, .name)\n" in out
+    assert thalweg("help", "nn.softmax")[1].splitlines()[1:] == out.splitlines()[1:]
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion(shell, tmp_path):
+    code, out, err = thalweg("completion", shell)
+    assert (code, err) == (0, "") and "checkpoint" in out and "verify" in out
+    if shell == "bash":
+        asked = out + 'COMP_WORDS=(thalweg records ve); COMP_CWORD=2; _thalweg; echo "${COMPREPLY[@]}"\n'
+        assert subprocess.run(["bash", "-c", asked], capture_output=True, text=True).stdout == "verify\n"
+
+
+def test_devices():
+    assert thalweg("devices") == (0, "/device:CPU:0     CPU\n", "")
+    assert json.loads(thalweg("devices", "--json")[1])[0]["type"] == "CPU"
 
 
 @pytest.mark.parametrize("arguments,error", [
     ([], "thalweg: a command is expected\nTry 'thalweg help'.\n"),
     (["bogus"], "thalweg: there is no command 'bogus'\nTry 'thalweg help'.\n"),
-    (["chekpoint", "ls"], "thalweg: there is no command 'chekpoint'; is 'checkpoint' meant?\nTry 'thalweg help'.\n"),
-    (["x" * 200], "thalweg: there is no command '%s'\nTry 'thalweg help'.\n" % ("x" * 200)),
     (["help", "bogus"], "thalweg: there is no command 'bogus'\nTry 'thalweg help'.\n"),
-    (["checkpoint"], "thalweg: 'ls' or 'cat' is expected\n" + USAGE),
-    (["checkpoint", "rm"], "thalweg: 'ls' or 'cat' is expected, got 'rm'\n" + USAGE),
-    (["checkpoint", "ls"], "thalweg: a prefix or a directory is expected\n" + USAGE),
-    (["checkpoint", "ls", "a", "b"], "thalweg: 'b' is one argument too many\n" + USAGE),
-    (["checkpoint", "cat", "a", "b", "c"], "thalweg: 'c' is one argument too many\n" + USAGE),
-    (["checkpoint", "ls", "plain", "--xml"], "thalweg: there is no option '--xml'\n" + USAGE),
-    (["run"], "thalweg: a script is expected\nusage: thalweg run SCRIPT.py [ARGUMENT …]\n"),
+    (["chekpoint"], "thalweg: there is no command 'chekpoint'; did you mean 'checkpoint'?\nTry 'thalweg help'.\n"),
+    (["checkpoint"], "thalweg: what to do is expected\n" + TRY),
+    (["checkpoint", "remove"], "thalweg: there is no verb 'remove'\n" + TRY),
+    (["checkpoint", "state"], "thalweg: there is no verb 'state'; did you mean 'stats'?\n" + TRY),
+    (["checkpoint", "ls"], "thalweg: ls FILE is expected\n" + TRY),
+    (["checkpoint", "diff", "a"], "thalweg: more is expected: diff FILE FILE\n" + TRY),
+    (["checkpoint", "ls", "a", "b"], "thalweg: 'b' is one argument too many\n" + TRY),
+    (["checkpoint", "cat", "a", "b", "c"], "thalweg: 'c' is one argument too many\n" + TRY),
+    (["checkpoint", "ls", "plain", "--xml"], "thalweg: there is no option '--xml'\n" + TRY),
+    (["checkpoint", "ls", "plain", "--jsn"], "thalweg: there is no option '--jsn'; did you mean '--json'?\n" + TRY),
+    (["checkpoint", "ls", "plain", "--json=1"], "thalweg: --json takes no value\n" + TRY),
+    (["checkpoint", "cat", "plain", "--npy"], "thalweg: --npy needs a value: PATH\n" + TRY),
+    (["checkpoint", "cat", "plain", "--npy", "x.npy"], "thalweg: --npy writes one tensor: its name is expected\n" + TRY),
+    (["checkpoint", "diff", "plain", "plain", "--tolerance", "-1"], "thalweg: --tolerance must be a number that is not negative, got '-1'\n" + TRY),
+    (["records", "head", "x", "--lines", "many"], "thalweg: --lines must be a whole number that is at least 0, got 'many'\nTry 'thalweg help records'.\n"),
+    (["records", "convert", "x", "y", "--compression", "lzma"],
+     "thalweg: --compression must be none, gzip or zlib, got 'lzma'\nTry 'thalweg help records'.\n"),
 ])
 def test_wrong_calls(arguments, error):
     assert thalweg(*arguments) == (2, "", error)
@@ -107,9 +137,66 @@ def test_cat_json():
 def test_failures():
     assert thalweg("checkpoint", "ls", "/nope") == (
         1, "", "thalweg: NOT_FOUND: Unsuccessful TensorSliceReader constructor: Failed to find any matching files for /nope\n")
-    assert thalweg("checkpoint", "cat", "names", "nope") == (1, "", "thalweg: NOT_FOUND: Key nope not found in checkpoint\n")
+    assert thalweg("checkpoint", "cat", "names", "nope") == (1, "", "thalweg: names: there is no tensor 'nope'\n")
     code, out, err = thalweg("checkpoint", "ls", "/")
     assert code == 1 and "Couldn't find 'checkpoint' file or checkpoints in given directory /\n" in err
+
+
+def test_grep_and_stats():
+    assert thalweg("checkpoint", "grep", "plain", "^(step|shared)/") == (0, """\
+shared/.ATTRIBUTES/VARIABLE_VALUE  float32     (3,)
+step/.ATTRIBUTES/VARIABLE_VALUE    int64       ()
+""", "")
+    assert thalweg("checkpoint", "grep", "plain", "nothing") == (1, "", "")
+    assert thalweg("checkpoint", "grep", "plain", "(")[0] == 2
+    code, out, err = thalweg("checkpoint", "stats", "plain", "shared", "--json")
+    assert (code, err) == (0, "")
+    assert json.loads(out) == [{"name": "shared/.ATTRIBUTES/VARIABLE_VALUE", "count": 3, "min": 1, "max": 3, "mean": 2, "std": pytest.approx((2 / 3) ** .5),
+                                "zeros": 0, "nan": 0, "inf": 0}]
+    code, out, err = thalweg("checkpoint", "stats", "plain")
+    assert code == 0 and out.splitlines()[0].split() == ["name", "count", "min", "max", "mean", "std", "zeros", "nan", "inf"]
+
+
+def test_files_that_hold_tensors(tmp_path):
+    """A prefix, its index, a directory, a SavedModel, .keras and .h5; each tensor as an .npy file; differences."""
+    import numpy as np
+    import thalweg as tf
+    model = tf.keras.Sequential([tf.keras.layers.Dense(3, input_shape=(2,), name="d")])
+    model.set_weights([np.arange(6.).reshape(2, 3), np.array([1., np.nan, np.inf])])
+    paths = [str(tmp_path / name) for name in ("saved", "m.keras", "m.h5", "w/ckpt")]
+    for path in paths[:3]:
+        model.save(path)
+    model.save_weights(paths[3])
+    names = {paths[0]: "variables/0", paths[1]: "_layer_checkpoint_dependencies/d/vars/0", paths[2]: "model_weights/d/d/kernel:0",
+             paths[3]: "layer_with_weights-0/kernel", paths[3] + ".index": "layer_with_weights-0/kernel", str(tmp_path / "w"): "layer_with_weights-0/kernel",
+             paths[3] + ".data-00000-of-00001": "layer_with_weights-0/kernel"}
+    for path, name in names.items():
+        code, out, err = thalweg("checkpoint", "ls", path, "--json")
+        assert (code, err) == (0, ""), path
+        known = [entry["name"] for entry in json.loads(out)]
+        if not any(entry.startswith(name) for entry in known):  # Keras names layers of a .keras file by their classes
+            name = next(entry for entry in known if "kernel" in entry or entry.endswith("vars/0"))
+        assert thalweg("checkpoint", "cat", path, name, "--npy", str(tmp_path / "x.npy")) == (0, "", ""), path
+        assert np.array_equal(np.load(tmp_path / "x.npy"), np.arange(6.).reshape(2, 3)), path
+    bias = json.loads(thalweg("checkpoint", "stats", paths[3], "layer_with_weights-0/bias", "--json")[1])[0]
+    assert (bias["nan"], bias["inf"], bias["min"], bias["max"]) == (1, 1, 1, 1)
+    assert thalweg("checkpoint", "diff", paths[3], paths[3] + ".index") == (0, "", "")
+    model.set_weights([np.arange(6.).reshape(2, 3) + .5, np.array([1., np.nan, np.inf])])
+    model.save_weights(str(tmp_path / "other"))
+    kernel = "layer_with_weights-0/kernel/.ATTRIBUTES/VARIABLE_VALUE"
+    assert thalweg("checkpoint", "diff", paths[3], str(tmp_path / "other")) == (1, kernel + "  values differ by up to 0.5\n", "")
+    assert thalweg("checkpoint", "diff", paths[3], str(tmp_path / "other"), "--tolerance", "0.5") == (0, "", "")
+    assert json.loads(thalweg("checkpoint", "diff", paths[3], str(tmp_path / "other"), "--json")[1]) == [
+        {"name": kernel, "difference": "values", "most": 0.5}]
+    tf.train.Checkpoint(v=tf.Variable(2 ** 60)).write(str(tmp_path / "a"))
+    tf.train.Checkpoint(v=tf.Variable(2 ** 60 + 1)).write(str(tmp_path / "b"))
+    assert "differ by up to 1\n" in thalweg("checkpoint", "diff", str(tmp_path / "a"), str(tmp_path / "b"))[1]
+    tf.train.Checkpoint(u=tf.Variable([1.])).write(str(tmp_path / "c"))
+    assert thalweg("checkpoint", "diff", str(tmp_path / "a"), str(tmp_path / "c"))[1] == """\
+_CHECKPOINTABLE_OBJECT_GRAPH  other values
+v/.ATTRIBUTES/VARIABLE_VALUE  only in the first
+u/.ATTRIBUTES/VARIABLE_VALUE  only in the second
+"""
 
 
 def test_output_that_can_not_be_written():
@@ -141,6 +228,15 @@ def test_run_a_script(tmp_path):
     environment = {name: text for name, text in os.environ.items() if name != "PYTHONPATH"}
     environment["THALWEG_PYTHON"] = sys.executable
     assert thalweg("run", str(script), "a", env=environment) == (3, "tf.Tensor(3.0, shape=(), dtype=float32) ['a'] __main__\n", "")
+
+
+@pytest.mark.skipif(not os.path.exists(os.path.join(BUILD, "python", "thalweg", "__init__.py")), reason="built without Python")
+def test_run_without_a_script():
+    environment = dict(os.environ, THALWEG_PYTHON=sys.executable)
+    program = "import sys, tensorflow as tf\nprint(int(tf.add(1, 2)), sys.argv, __name__)\n"
+    assert thalweg("run", input=program, env=environment) == (0, "3 ['-'] __main__\n", "")
+    assert thalweg("run", "-", "a", input=program, env=environment) == (0, "3 ['-', 'a'] __main__\n", "")
+    assert thalweg("run", "-i", input="import tensorflow as tf\nint(tf.add(1, 2))\n", env=environment)[1].endswith("3\n>>> ")
 
 
 def test_hdf5_files():

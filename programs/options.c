@@ -1,0 +1,177 @@
+/* The arguments of a subcommand: its verb, options with and without values, words. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "program.h"
+
+enum { LONGEST_NAME = 40 };
+
+/* How many letters must be added, taken away or changed to get from one word to the other. */
+static int distance(const char *a, const char *b)
+{
+    int row[LONGEST_NAME + 1], size = (int)strlen(b);
+    if (strlen(a) > LONGEST_NAME || size > LONGEST_NAME)
+        return LONGEST_NAME;
+    for (int j = 0; j <= size; j++)
+        row[j] = j;
+    for (int i = 1; a[i - 1]; i++) {
+        int corner = row[0];
+        row[0] = i;
+        for (int j = 1; j <= size; j++) {
+            int above = row[j], best = corner + (a[i - 1] != b[j - 1]);
+            best = above + 1 < best ? above + 1 : best;
+            row[j] = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
+            corner = above;
+        }
+    }
+    return row[size];
+}
+
+const char *near_miss(const char *typed, const void *names, size_t step)
+{
+    const char *best = NULL;
+    int least = (int)strlen(typed) < 4 ? 2 : 3;
+    for (const char *at = names;; at += step) {
+        const char *name;
+        memcpy(&name, at, sizeof name);
+        if (!name)
+            return best;
+        int found = distance(typed, name);
+        if (found < least) {
+            least = found;
+            best = name;
+        }
+    }
+}
+
+static int unknown(const command *which, const char *what, const char *typed, const void *names, size_t step)
+{
+    const char *near = near_miss(typed, names, step);
+    if (near)
+        return usage_error(which, "there is no %s '%s'; did you mean '%s'?", what, typed, near);
+    return usage_error(which, "there is no %s '%s'", what, typed);
+}
+
+/* The place of an option in the table; -1: there is none. "--name=value" is found by its name. */
+static int find_option(const command_option *options, const char *text)
+{
+    size_t size = strcspn(text, "=");
+    for (int i = 0; options && options[i].name; i++) {
+        if (strncmp(options[i].name, text, size) == 0 && !options[i].name[size])
+            return i;
+        if (options[i].letter && text[0] == '-' && text[1] == options[i].letter && !text[2])
+            return i;
+    }
+    return -1;
+}
+
+/* Reads the option at arguments[*at]; EXIT_WORKED, or the message was given. */
+static int read_option(invocation *call, int count, char **arguments, int *at)
+{
+    const command_option *options = call->command->options;
+    const char *text = arguments[*at], *equals = strchr(text, '=');
+    int found = find_option(options, text);
+    static const char *const none[] = { NULL };
+    if (found < 0)
+        return options ? unknown(call->command, "option", text, options, sizeof *options)
+                       : unknown(call->command, "option", text, none, sizeof *none);
+    if (!options[found].value) {
+        if (equals)
+            return usage_error(call->command, "%s takes no value", options[found].name);
+        call->given[found] = "";
+        return EXIT_WORKED;
+    }
+    if (!equals && *at + 1 >= count)
+        return usage_error(call->command, "%s needs a value: %s", options[found].name, options[found].value);
+    call->given[found] = equals ? equals + 1 : arguments[++*at];
+    return EXIT_WORKED;
+}
+
+static const verb *find_verb(const command *which, const char *name)
+{
+    for (const verb *v = which->verbs; v->name; v++) {
+        if (strcmp(v->name, name) == 0)
+            return v;
+    }
+    return NULL;
+}
+
+static int check_words(const invocation *call)
+{
+    const verb *v = call->verb;
+    if (call->count < v->least)
+        return usage_error(call->command, call->count ? "more is expected: %s%s%s" : "%s%s%s is expected", v->name ? v->name : "",
+                           v->name ? " " : "", v->arguments);
+    if (v->most >= 0 && call->count > v->most)
+        return usage_error(call->command, "'%s' is one argument too many", call->words[v->most]);
+    return EXIT_WORKED;
+}
+
+int run_verb(const command *which, int count, char **arguments)
+{
+    invocation call = { .command = which, .words = arguments };
+    bool options = true;
+    for (int i = 0; i < count; i++) {
+        char *text = arguments[i];
+        if (options && strcmp(text, "--") == 0) {
+            options = false;
+        } else if (options && (strcmp(text, "--help") == 0 || strcmp(text, "-h") == 0)) {
+            print_help(which);
+            return EXIT_WORKED;
+        } else if (options && text[0] == '-' && text[1]) {
+            int result = read_option(&call, count, arguments, &i);
+            if (result != EXIT_WORKED)
+                return result;
+        } else {
+            call.words[call.count++] = text; /* in the place of one that was read already */
+        }
+    }
+    if (!which->verbs->name) {
+        call.verb = which->verbs;
+    } else if (!call.count) {
+        return usage_error(which, "what to do is expected");
+    } else {
+        call.verb = find_verb(which, call.words[0]);
+        if (!call.verb)
+            return unknown(which, "verb", call.words[0], which->verbs, sizeof *which->verbs);
+        call.words++;
+        call.count--;
+    }
+    int result = check_words(&call);
+    return result == EXIT_WORKED ? call.verb->run(&call) : result;
+}
+
+bool given(const invocation *call, const char *name)
+{
+    return value_of(call, name, NULL) != NULL;
+}
+
+const char *value_of(const invocation *call, const char *name, const char *otherwise)
+{
+    int found = find_option(call->command->options, name);
+    return found >= 0 && call->given[found] ? call->given[found] : otherwise;
+}
+
+bool number_of(const invocation *call, const char *name, int64_t least, int64_t otherwise, int64_t *number)
+{
+    const char *text = value_of(call, name, NULL);
+    char *end = NULL;
+    errno = 0;
+    *number = text ? strtoll(text, &end, 10) : otherwise;
+    if (!text || (end != text && !*end && !errno && *number >= least))
+        return true;
+    usage_error(call->command, "%s must be a whole number that is at least %lld, got '%s'", name, (long long)least, text);
+    return false;
+}
+
+bool real_of(const invocation *call, const char *name, double otherwise, double *number)
+{
+    const char *text = value_of(call, name, NULL);
+    char *end = NULL;
+    *number = text ? strtod(text, &end) : otherwise;
+    if (!text || (end != text && !*end && *number == *number && *number >= 0))
+        return true;
+    usage_error(call->command, "%s must be a number that is not negative, got '%s'", name, text);
+    return false;
+}

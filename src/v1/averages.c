@@ -66,7 +66,7 @@ static tw_status average_init(void *self, const void *given)
     own->decay = tw__value_copy(&args->decay);
     own->count = tw__value_copy(&args->num_updates);
     own->debias = args->zero_debias;
-    own->name = tw__strdup(args->name);
+    own->name = tw__strdup(args->name ? args->name : "ExponentialMovingAverage");
     return own->name && tw_error_code() == TW_OK ? TW_OK : tw__error_status();
 }
 

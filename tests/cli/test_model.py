@@ -56,8 +56,8 @@ def test_run(models, which, tmp_path):
 @pytest.mark.parametrize("arguments,code,words", [
     ([], 2, "the input 'dense_input' is missing"),
     (["zeros", "ones"], 2, "is given twice"),
-    (["[[1, 2], [3]]"], 1, "lists of 2 and of 1 elements"),
-    (['[["a", "b"]]'], 1, "float32 is expected, got texts"),
+    (["[[1, 2], [3]]"], 1, "non-rectangular"),
+    (['[["a", "b"]]'], 1, "float32 is expected, got string"),
     (["[[1, 2"], 1, ""),
     (["[[1, 2, 3]]"], 1, ""),
     (["zeros", "--signature", "other"], 1, "serving_default"),

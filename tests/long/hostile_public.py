@@ -23,7 +23,7 @@ SECONDS = 30            # for one call
 MEMORY = 1 << 30        # above what the process has at its start
 NEVER = ("remove", "delete", "rmtree", "rename", "move", "load_data", "get_file", "test.main", "app.run", "Server", "service", "profiler.experimental.server",
          "_exit", "TestCase", "thalweg.test.", "abort", "join_", "sleep",
-         "while_loop", "wait_for_stop")  # the last two go on for as long as they are told to
+         "while_loop", "wait_for_stop", "Queue.enqueue", "Queue.dequeue")  # the last four go on, or wait, for as long as they are told to
 
 
 class Sly:
@@ -197,6 +197,8 @@ def public():
                 found[path] = ("function", None, value)
                 continue
             found[path] = ("class", None, value)
+            if value.__module__ == "numpy":
+                continue  # tf.experimental.numpy.float32 is NumPy's own class, with NumPy's own members
             for member in sorted(set(dir(value))):
                 text = path + "." + member
                 if (member.startswith("_") and member not in ("__call__", "__getitem__", "__setattr__", "__setstate__", "__reduce__")) or any(w in text for w in NEVER):

@@ -69,6 +69,21 @@ def test_sizes_that_need_64_bits():
         tf.constant(2 ** 63, tf.int64)
 
 
+@pytest.mark.parametrize("call", [
+    lambda: tf.image.combined_non_max_suppression(tf.zeros([1, 2, 1, 4]), tf.zeros([1, 2, 1]), 7, 3, score_threshold="a"),
+    lambda: tf.image.combined_non_max_suppression(tf.zeros([1, 2, 1, 4]), tf.zeros([1, 2, 1]), 7, 3, iou_threshold="a"),
+] + [lambda keys=keys, size=size: tf.feature_column.crossed_column(keys, size)
+     for keys in ([1, 1], [1.5, None], ["a", 3], 3, None, "a", [tf.constant(1), tf.constant(2)], [[], {}]) for size in (-2, 10)])
+def test_calls_that_fail_half_way(call):
+    """Where a first part fails, the next is not given what is not there."""
+    with pytest.raises((ValueError, TypeError, tf.errors.OpError)):
+        call()
+
+
+def test_names_that_are_none():
+    assert tf.train.ExponentialMovingAverage(0.9, None, False, None).name == "ExponentialMovingAverage"
+
+
 def test_keys_that_are_no_strings():
     odd = {1: 2, "a": 3}
     classes = [c for place in (tf.keras.layers, tf.keras.losses, tf.keras.metrics, tf.keras.optimizers, tf.keras.initializers, tf.keras.regularizers,

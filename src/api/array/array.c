@@ -25,6 +25,10 @@ tw_tensors tw__call_many(const tw_op *op, tw_tensor *const *inputs, int input_co
         tw__fail(TW_INVALID_ARGUMENT, "%s: %lld results", op->name, (long long)outputs);
         return none;
     }
+    for (int i = 0; i < input_count; i++) { /* NULL, after a failure, gives nothing, as with TW_CALL */
+        if (!inputs[i])
+            return none;
+    }
     int count = (int)outputs;
     tw_tensors out = { tw__alloc_array((size_t)count + 1, sizeof(tw_tensor *)), count };
     if (!out.items || tw__apply(op, inputs, input_count, attrs, attr_count, out.items, &count) != TW_OK) {

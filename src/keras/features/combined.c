@@ -21,8 +21,11 @@ typedef struct leaves {
     size_t count, capacity;
 } leaves;
 
+/* The name is made before the keys are checked: they may be anything. */
 static tw_status collect(const tw_value *keys, leaves *all)
 {
+    if (keys->kind != TW_VALUE_LIST && keys->kind != TW_VALUE_TUPLE)
+        return TW_OK;
     for (int64_t i = 0; i < keys->list.count; i++) {
         const tw_feature_column *column = tw__column_in(&keys->list.items[i]);
         if (column && tw__is(column, &tw__class_feature_crossed_column)) {
@@ -72,7 +75,7 @@ static const tw_value *crossed_keys(const tw_feature_column *self)
 static const char *leaf_name(const tw_value *leaf)
 {
     const tw_feature_column *column = tw__column_in(leaf);
-    return column ? column->name : leaf->s.data;
+    return column ? column->name : leaf->kind == TW_VALUE_STR ? leaf->s.data : "";
 }
 
 static char *crossed_name(const tw_feature_column *self)

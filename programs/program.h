@@ -1,5 +1,5 @@
 /* The thalweg command from the inside. A subcommand is a row in main.c's table and a file of its own: its verbs (`checkpoint ls`)
- * and its options are tables, from which parsing, help and completion follow (options.c, help.c, completion.c). Exit codes: 0 it
+ * and its options are tables, from which parsing, help and the shells' completion follow (options.c, help.c). Exit codes: 0 it
  * worked, 1 it failed (the reason is on stderr), 2 it was called wrongly. */
 #ifndef PROGRAM_H
 #define PROGRAM_H
@@ -46,8 +46,8 @@ typedef struct command {
     const command_option *options;
 } command;
 
-extern const command checkpoint_command, completion_command, devices_command, events_command, graph_command, help_command,
-    model_command, records_command, run_command, tensorboard_command, version_command;
+extern const command checkpoint_command, devices_command, events_command, graph_command, help_command, model_command,
+    records_command, run_command, tensorboard_command, version_command;
 extern const command *const commands[];        /* ends in NULL */
 const command *find_command(const char *name); /* NULL: there is none */
 

@@ -43,15 +43,6 @@ def test_help_of_functions():
     assert thalweg("help", "nn.softmax")[1].splitlines()[1:] == out.splitlines()[1:]
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completion(shell, tmp_path):
-    code, out, err = thalweg("completion", shell)
-    assert (code, err) == (0, "") and "checkpoint" in out and "verify" in out
-    if shell == "bash":
-        asked = out + 'COMP_WORDS=(thalweg records ve); COMP_CWORD=2; _thalweg; echo "${COMPREPLY[@]}"\n'
-        assert subprocess.run(["bash", "-c", asked], capture_output=True, text=True).stdout == "verify\n"
-
-
 def test_devices():
     assert thalweg("devices") == (0, "/device:CPU:0     CPU\n", "")
     assert json.loads(thalweg("devices", "--json")[1])[0]["type"] == "CPU"

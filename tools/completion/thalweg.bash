@@ -12,7 +12,7 @@ _thalweg() {
     elif [ "${word#-}" != "$word" ]; then
         COMPREPLY=($(compgen -W "--help $(printf '%s' "$usage" | grep -o -e '--[a-z][a-z_-]*' | sort -u)" -- "$word"))
     else
-        [ "$COMP_CWORD" -eq 2 ] && COMPREPLY=($(compgen -W "$(printf '%s' "$usage" | sed -n '1s/^usage: thalweg [a-z-]* \([a-z|]*|[a-z|]*\).*/\1/p' | tr '|' ' ')" -- "$word"))
+        [ "$COMP_CWORD" -eq 2 ] && COMPREPLY=($(compgen -W "$(printf '%s' "$usage" | sed -n 's/^\(usage:\|      \) thalweg [a-z-]* \([a-z][a-z]*\)\( .*\)\?$/\2/p')" -- "$word"))
         COMPREPLY+=($(compgen -f -- "$word"))
     fi
 }

@@ -8,7 +8,7 @@ function __thalweg_words
     set -l usage (thalweg help $command 2>/dev/null)
     string match -ar -- '--[a-z][a-z_-]*' $usage | sort -u
     if test (count (commandline -opc)) -eq 2
-        string match -r -- '^usage: thalweg [a-z-]+ ([a-z]+(?:\|[a-z]+)+)' $usage[1] | tail -n 1 | string split '|'
+        string replace -rf -- '^(?:usage:|      ) thalweg [a-z-]+ ([a-z]+)(?: .*)?$' '$1' $usage
     end
 end
 

@@ -310,3 +310,32 @@ def test_errors_name_the_innermost_layer_whatever_they_say():
         Outer(name="outer")(tf.ones([1]))
     assert str(caught.value) == ("Exception encountered when calling layer 'inner' (type Inner).\n\nException encountered when calling layer 'mine'\n\n"
                                  "Call arguments received by layer 'inner' (type Inner):\n  • x=tf.Tensor(shape=(1,), dtype=float32)")
+
+
+@pytest.mark.parametrize("base, states", [("SimpleRNNCell", 1), ("GRUCell", 1), ("LSTMCell", 2)])
+def test_cells_below_the_library_s(base, states):
+    """A subclass with a call of its own has the sizes of its base, unless it says others."""
+    class Own(getattr(tf.keras.layers, base)):
+        def call(self, inputs, states, training=None):
+            h = tf.tanh(inputs @ self.kernel[:, :self.units] + states[0])
+            return h, [h, *states[1:]]
+
+    class Sized(Own):
+        state_size = [2] * states
+        output_size = 2
+    for kind in (Own, Sized):
+        cell = kind(2, kernel_initializer="ones")
+        assert tf.nest.flatten(cell.state_size) == [2] * states and cell.output_size == 2
+        x, h = np.array([[[1.0, -1.0], [0.5, 0.25]]], np.float32), 0.0
+        for step in range(2):
+            h = np.tanh(x[0, step].sum() + h)
+        np.testing.assert_allclose(tf.keras.layers.RNN(cell)(x), [[h, h]], rtol=1e-6)
+    assert tf.keras.layers.RNN([Own(2), Own(3)])(np.ones((1, 4, 2), np.float32)).shape == (1, 3)
+
+
+def test_cells_without_sizes():
+    class Own(tf.keras.layers.AbstractRNNCell):
+        def call(self, inputs, states):
+            return inputs, states
+    with pytest.raises(ValueError, match="state_size"):
+        Own().state_size

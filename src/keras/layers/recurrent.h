@@ -59,7 +59,8 @@ tw_status tw__conv_cell_step(tw__temps *t, tw__conv_cell *cell, tw_tensor *x, tw
 /* ---- any layer that is a cell (rnn_sequence.c) ---- */
 /* The sizes of its states, in its structure: a number, a shape, or a list of such; None with the error set. */
 tw_value tw__cell_state_sizes(tw_layer *cell);
-int64_t tw__cell_output_size(tw_layer *cell); /* of the last cell: its first state's; -1: not known (rnn_stacked.c) */
+tw_value tw__cell_class_sizes(tw_layer *cell); /* what the library's class says, whatever a subclass says */
+int64_t tw__cell_output_size(tw_layer *cell);  /* of the last cell: its first state's; -1: not known (rnn_stacked.c) */
 /* Zeros [batch, size…]; the batch as in the inputs. */
 tw_tensor *tw__cell_zeros(tw_tensor *inputs, int batch_axis, const tw_shape *size, tw_dtype dtype);
 /* What a sequence begins with, in the cell's structure: what the cell's own get_initial_state gives, else zeros, of the batch of

@@ -8,12 +8,12 @@
 
 /* ---- structures of states ---- */
 
-tw_value tw__cell_state_sizes(tw_layer *layer)
+tw_value tw__cell_class_sizes(tw_layer *layer)
 {
-    tw__cell *cell = tw__cell_of(layer);
-    if (cell && tw__cell_state_count(cell) == 1)
-        return (tw_value){ .kind = TW_VALUE_INT, .i = cell->settings.units };
-    if (cell) {
+    if (tw__is_cell(layer)) {
+        const tw__cell *cell = (const tw__cell *)layer;
+        if (tw__cell_state_count(cell) == 1)
+            return (tw_value){ .kind = TW_VALUE_INT, .i = cell->settings.units };
         tw_value sizes = tw__sizes_value((int64_t[]){ cell->settings.units, cell->settings.units }, 2);
         sizes.kind = TW_VALUE_LIST;
         return sizes;
@@ -25,11 +25,19 @@ tw_value tw__cell_state_sizes(tw_layer *layer)
             items[i] = tw__cell_state_sizes(args->cells.items[i]);
         return items ? (tw_value){ .kind = TW_VALUE_TUPLE, .list = { items, args->cells.count } } : tw__value_none();
     }
+    tw__fail(TW_VALUE_ERROR,
+             "The RNN cell should have a `state_size` attribute (tuple of integers, one integer per RNN state). Received: %s",
+             tw_class_name(layer));
+    return tw__value_none();
+}
+
+tw_value tw__cell_state_sizes(tw_layer *layer)
+{
     tw_value sizes = tw__value_none();
-    if (!layer->foreign_attribute || !layer->foreign_attribute(layer, "state_size", &sizes))
-        tw__fail(TW_VALUE_ERROR,
-                 "The RNN cell should have a `state_size` attribute (tuple of integers, one integer per RNN state). Received: %s",
-                 tw_class_name(layer));
+    if (!layer->foreign_attribute || tw__cell_of(layer) || tw__is(layer, &tw__class_layers_stacked_rnn_cells))
+        return tw__cell_class_sizes(layer);
+    if (!layer->foreign_attribute(layer, "state_size", &sizes)) /* the class's own, where the subclass has none */
+        return tw__cell_class_sizes(layer);
     return sizes;
 }
 

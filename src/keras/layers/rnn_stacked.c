@@ -17,6 +17,15 @@ tw_tensor *tw__cell_zeros(tw_tensor *inputs, int batch_axis, const tw_shape *siz
     return filled ? tw__reshape(filled, &shape) : NULL; /* as one of known rank */
 }
 
+/* The size of the first state. */
+static int64_t first_size(tw_layer *cell)
+{
+    tw__auto(tw_value_free) tw_value sizes = tw__cell_state_sizes(cell);
+    tw_shape flat[TW_MOST_STATES];
+    int count = tw__states_sizes(&sizes, flat, 0);
+    return count > 0 && flat[0].rank ? flat[0].dims[flat[0].rank - 1] : -1;
+}
+
 int64_t tw__cell_output_size(tw_layer *cell)
 {
     if (tw__is(cell, &tw__class_layers_stacked_rnn_cells)) {
@@ -29,10 +38,7 @@ int64_t tw__cell_output_size(tw_layer *cell)
         return size.i;
     tw_value_free(&size);
     tw_clear_error();
-    tw__auto(tw_value_free) tw_value sizes = tw__cell_state_sizes(cell);
-    tw_shape flat[TW_MOST_STATES];
-    int count = tw__states_sizes(&sizes, flat, 0);
-    return count > 0 && flat[0].rank ? flat[0].dims[flat[0].rank - 1] : -1;
+    return first_size(cell);
 }
 
 /* ---- cells one above the other ---- */
@@ -127,12 +133,12 @@ TW_CLASS(layers_abstract_rnn_cell, "keras.layers.AbstractRNNCell(**layer) -> lay
 
 TW_PROPERTY(cell_state_size, "keras.layers.AbstractRNNCell.state_size(self: layer) -> value", "The sizes of the states.")
 {
-    return tw__cell_state_sizes(args->self);
+    return tw__cell_class_sizes(args->self); /* a subclass's own is no property of this row */
 }
 
 TW_PROPERTY(cell_output_size, "keras.layers.AbstractRNNCell.output_size(self: layer) -> int", "The size of the output.")
 {
-    return tw__cell_output_size(args->self);
+    return tw__is(args->self, &tw__class_layers_stacked_rnn_cells) ? tw__cell_output_size(args->self) : first_size(args->self);
 }
 
 static tw_value zero_states(tw_layer *cell, tw_tensor *inputs, int batch_axis, int64_t batch, tw_dtype dtype)

@@ -53,7 +53,7 @@ _OPS_MODULES = {
     "clip_ops": (_OPS, {}), "gradients_impl": (_OPS + ("_inner_ops",), {}), "gradients": (_OPS, {}), "gradients_util": (_OPS, {}), "gradient_checker": (("compat.v1.test",), {}),
     "gradient_checker_v2": (("test",), {}), "linalg_ops": (("linalg", V1), {}), "logging_ops": (_OPS + ("compat.v1.summary",), {"print_v2": "print"}),
     "lookup_ops": (("lookup", "lookup.experimental", V1), {"tables_initializer": "compat.v1.tables_initializer"}), "sparse_ops": (("sparse", V1), {}),
-    "string_ops": (("strings", V1), {}), "io_ops": (("io", V1, "_inner_types"), {}), "data_flow_ops": (("queue", V1, ROOT), {}), "tensor_array_ops": ((ROOT,), {}),
+    "string_ops": (("strings", V1), {}), "io_ops": (("io", V1), {}), "data_flow_ops": (("queue", V1, ROOT), {}), "tensor_array_ops": ((ROOT,), {}),
     "embedding_ops": (("compat.v1.nn", "nn"), {}), "summary_ops_v2": (("summary", "summary.experimental", "compat.v2.summary"), {}),
     "script_ops": (_OPS, {"eager_py_func": "py_function", "py_func_common": "compat.v1.py_func"}), "image_ops": (("image", "compat.v1.image"), {"resize_images": "compat.v1.image.resize", "resize_images_v2": "image.resize"}),
     "image_ops_impl": (("image",), {}), "metrics_impl": (("compat.v1.metrics",), {}), "metrics": (("compat.v1.metrics",), {}),
@@ -174,8 +174,8 @@ _PYTHON = {
     "lib.io.file_io": (("_inner.files", "io.gfile"), {}), "lib.io.tf_record": (("io", "compat.v1.io"), {}), "lib.core.error_codes_pb2": ((), {}),
     "tools.freeze_graph": (("_inner",), {}), "tools.inspect_checkpoint": (("_inner",), {}), "tools.saved_model_utils": ((), {}),
     "tools.optimize_for_inference_lib": ((), {}),
-    "feature_column.feature_column": (("compat.v1.feature_column", "feature_column", "feature_column._columns"), {}),
-    "feature_column.feature_column_v2": (("feature_column", "feature_column._columns"), {}), "feature_column.feature_column_lib": (("feature_column", "feature_column._columns"), {}),
+    "feature_column.feature_column": (("compat.v1.feature_column", "feature_column", "feature_column._columns", "_inner_types"), {}),
+    "feature_column.feature_column_v2": (("feature_column", "feature_column._columns", "_inner_types"), {}), "feature_column.feature_column_lib": (("feature_column", "feature_column._columns", "_inner_types"), {}),
     "autograph.impl.api": (("autograph",), {}), "autograph.core.converter": (("autograph.experimental",), {}), "autograph.core.ag_ctx": ((), {}),
     "autograph.operators.control_flow": ((), {}), **{"autograph." + name: ((), {}) for name in (
         "converters.break_statements converters.continue_statements converters.return_statements core.naming pyct.anno pyct.inspect_utils pyct.parser "

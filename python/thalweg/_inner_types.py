@@ -153,13 +153,6 @@ class VariableSpec(tf.TypeSpec):
         return "VariableSpec(shape=%s, dtype=%r, trainable=%r, alias_id=%r)" % (self._shape, self._dtype, self.trainable, self.alias_id)
 
 
-class ReaderBase(abc.ABC):
-    """Readers of TensorFlow 1: there are none, tf.data reads files."""
-
-    def __init__(self, *args, **kwargs):
-        raise NotImplementedError("%s: readers are not supported; tf.data reads files" % type(self).__name__)
-
-
 class Transformer(ast.NodeTransformer):
     """The base of passes over code: AutoGraph's parts are not there for others."""
 
@@ -178,6 +171,33 @@ class Tensor(abc.ABC):
 
 Tensor.register(tf.Tensor)
 SymbolicTensor = _core.SymbolicTensor
+
+
+class DenseColumn(abc.ABC):
+    """A feature column of numbers: a base of a program's own, and what isinstance asks for."""
+
+
+class _DenseColumn(abc.ABC):
+    """The same in TensorFlow 1."""
+
+
+class CategoricalColumn(abc.ABC):
+    """A feature column of categories."""
+
+
+class _CategoricalColumn(abc.ABC):
+    """The same in TensorFlow 1."""
+
+
+class StateManager(abc.ABC):
+    """What would make the variables of columns; here columns make their own."""
+
+
+for _name in ("NumericColumn", "BucketizedColumn", "EmbeddingColumn", "IndicatorColumn"):
+    DenseColumn.register(getattr(tf.feature_column._columns, _name))
+for _name in ("IdentityCategoricalColumn", "HashedCategoricalColumn", "VocabularyListCategoricalColumn", "VocabularyFileCategoricalColumn", "CrossedColumn",
+              "WeightedCategoricalColumn", "BucketizedColumn"):
+    CategoricalColumn.register(getattr(tf.feature_column._columns, _name))
 
 
 class TrackableReference:

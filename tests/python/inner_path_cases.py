@@ -18,7 +18,8 @@ eager.context: executing_eagerly num_gpus context graph_mode async_wait
 eager.def_function: function Function
 eager.monitoring: BoolGauge
 eager: backprop context def_function
-feature_column.feature_column_v2: numeric_column NumericColumn EmbeddingColumn categorical_column_with_hash_bucket
+feature_column.feature_column: _DenseColumn _CategoricalColumn
+feature_column.feature_column_v2: DenseColumn CategoricalColumn StateManager numeric_column NumericColumn EmbeddingColumn categorical_column_with_hash_bucket
 feature_column: feature_column feature_column_v2
 framework.composite_tensor: CompositeTensor
 framework.config: is_op_determinism_enabled disable_op_determinism

@@ -409,7 +409,8 @@ _LATER = {
 def _members_later(module, sources):
     """Gives a module what its row of the table says."""
     def table(source, names):
-        __import__("thalweg." + source)
+        with _loading:  # before the lock of the import: who fills modules takes them in this order, too
+            __import__("thalweg." + source)
         found = _sys.modules["thalweg." + source]
         return found, getattr(found, names) if type(names) is str else names
 
@@ -483,8 +484,11 @@ def _inner_later():
     def getter(module, path):
         def get(name):
             from thalweg import _inner_paths
-            return _inner_paths.member(module, path, name)
-        return _core._getter(get, None)
+            value = _inner_paths.member(module, path, name)
+            if value is None:
+                raise AttributeError("module %r has no attribute %r" % (module.__name__, name))
+            return value
+        return _core._getter(get, _loading)
     for name, module in list(_sys.modules.items()):
         path = name[len(__name__) + 1:]
         if path.startswith(("keras.src", "keras.__internal__", "__internal__", "compat.v2.__internal__", "__operators__")):

@@ -265,10 +265,10 @@ def _generated(name):
 
 
 def member(module, path, name):
-    """A member of a module of the table, which the module has from now on."""
+    """A member of a module of the table, which the module has from now on; None if it has none of that name."""
     places, others = TABLE.get(path, ((), {}))
     if name.startswith("__") and name.endswith("__") and name not in others:
-        raise AttributeError("module %r has no attribute %r" % (module.__name__, name))
+        return None
     inside = path + "." + name
     if inside in TABLE or inside in PACKAGES:
         return importlib.import_module("thalweg." + inside)
@@ -286,9 +286,8 @@ def member(module, path, name):
             value = getattr(_at(place), name, None) if _at(place) is not None else None
             if value is not None:
                 break
-    if value is None:
-        raise AttributeError("module %r has no attribute %r" % (module.__name__, name))
-    module.__dict__[name] = value
+    if value is not None:
+        module.__dict__[name] = value
     return value
 
 
@@ -320,6 +319,12 @@ class Finder:
         if module.__name__.startswith("tensorflow."):
             path = module.__name__[len("tensorflow."):]
         module.__doc__ = "Stands for public modules: see thalweg._inner_paths."
-        module.__getattr__ = _core._getter(lambda name: member(module, path, name), None)
+
+        def get(name):
+            value = member(module, path, name)
+            if value is None:
+                raise AttributeError("module %r has no attribute %r" % (module.__name__, name))
+            return value
+        module.__getattr__ = _core._getter(get, tf._loading)
         if path == "python":
             module.__dict__.update(keras=importlib.import_module("thalweg.python.keras"))

@@ -130,3 +130,25 @@ def output_shapes_of_models(tf):
     print(functional.compute_output_shape((5, 7, 4)), functional.output_shape)
     nested = k.Sequential([functional, k.Sequential([L.Dense(2, input_shape=(None, 3))])])
     print(nested.compute_output_shape((5, 7, 4)))
+
+
+@program
+def losses_behind_activations(tf):
+    """Keras computes losses from what an activation was made of, whatever from_logits says."""
+    k = tf.keras
+    x = np.random.RandomState(0).rand(8, 4).astype("float32")
+    y = np.eye(3, dtype="float32")[np.arange(8) % 3]
+    kernel = np.random.RandomState(1).randn(4, 3).astype("float32")
+    for last in ("softmax", "sigmoid", None):
+        for logits in (True, False):
+            for name in ("CategoricalFocalCrossentropy", "CategoricalCrossentropy", "SparseCategoricalCrossentropy", "BinaryFocalCrossentropy",
+                         "BinaryCrossentropy"):
+                if not last and not logits:
+                    continue  # logarithms of clipped numbers: TensorFlow's own answers differ between eager and traced
+                for eager in (True, False):
+                    model = k.Sequential([k.layers.Dense(3, activation=last, use_bias=False, input_shape=(4,))])
+                    model.set_weights([kernel])
+                    model.compile("sgd", getattr(k.losses, name)(from_logits=logits), run_eagerly=eager)
+                    labels = y.argmax(-1) if name.startswith("Sparse") else y
+                    history = model.fit(x, labels, epochs=2, batch_size=8, verbose=0, shuffle=False).history["loss"]
+                    print(last, logits, name, eager, *["%.5f" % loss for loss in history])

@@ -39,7 +39,8 @@ TW_API(
     TW_TEMPS(t);
     tw_tensor *y_pred = args->y_pred, *given = tw__temp_cast(t, args->y_true, y_pred->dtype);
     tw_tensor *labels = given ? tw__temp(t, tw__smooth_classes(given, args->label_smoothing)) : NULL;
-    tw_tensor *from = args->from_logits ? tw__temp(t, tw__softmax_along(&tw__op_Softmax, y_pred, args->axis)) : y_pred;
+    tw_tensor *kept = tw__logits_of(y_pred, &tw__op_Softmax), *logits = kept ? kept : y_pred; /* what an activation was made of */
+    tw_tensor *from = kept || args->from_logits ? tw__temp(t, tw__softmax_along(&tw__op_Softmax, logits, args->axis)) : y_pred;
     tw_tensor *shares = TW_TEMP(RealDiv, from, tw__temp(t, tw__reduce_axis(&tw__op_Sum, from, args->axis, true)));
     tw_tensor *p = shares ? tw__temp(t, tw__clip_probabilities(shares)) : NULL;
     tw_tensor *entropy = TW_TEMP(Mul, TW_TEMP(Neg, labels), TW_TEMP(Log, p));

@@ -134,7 +134,8 @@ def fill(module):
         setattr(module, function.__name__, function)
     for function in _random_functions(dict(module.random.__dict__)):
         setattr(module.random, function.__name__, function)
-    for name in ("bool_ complex128 complex64 complex_ float16 float32 float64 float_ inexact int16 int32 int64 int8 int_ object_ string_ uint16 uint32 "
-                 "uint64 uint8 unicode_ iinfo issubdtype").split():
+    for name in ("bool_ complex128 complex64 float16 float32 float64 inexact int16 int32 int64 int8 int_ object_ uint16 uint32 uint64 uint8 iinfo "
+                 "issubdtype").split():
         setattr(module, name, getattr(np, name))
+    module.complex_, module.float_, module.string_, module.unicode_ = np.complex128, np.float64, np.bytes_, np.str_  # names that NumPy 2 has no more
     module.e, module.inf, module.pi, module.newaxis, module.ndarray = np.e, np.inf, np.pi, None, tf.Tensor

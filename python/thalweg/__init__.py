@@ -189,7 +189,7 @@ def get_logger():
     return _log._logger
 
 
-from thalweg import _gfile, _variable  # noqa: E402, F401
+from thalweg import _finder, _gfile, _variable  # noqa: E402, F401
 from thalweg import _keras_objects, _keras_saving, _legacy_optimizers, _lookup, _metrics, _optimizers, _random, _spec  # noqa: E402, F401
 
 
@@ -212,7 +212,8 @@ def _packages():
         if name.startswith(__name__ + ".") and "__file__" not in module.__dict__:
             module.__dict__.setdefault("__path__", [])
             if module.__dict__.get("__spec__") is None:
-                module.__spec__ = _ModuleSpec(name, None, is_package=True)
+                loader = _finder.Members(module)  # an import may use the spec: it must give this module, not another
+                module.__spec__ = loader.spec = _ModuleSpec(name, loader, is_package=True)
 
 
 def _later(modules, fill, known=None):
@@ -520,7 +521,6 @@ def _copied_by(name):
 _core.Object.__reduce_ex__, _core.Object.__copy__ = _copied_by("reduce"), _copied_by("shallow")
 Variable.__copy__ = lambda self: self  # noqa: F821
 
-from thalweg import _finder  # noqa: E402
 
 _sys.meta_path.append(_finder.Members)
 _packages()

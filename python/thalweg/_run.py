@@ -83,8 +83,8 @@ def execute(source, name, file=None):
 def command():
     """The program `thalweg` of a wheel: the command is part of the extension, and Python is here already for `run`."""
     arguments = sys.argv[1:]
-    if arguments[:1] == ["run"] and len(arguments) > 1 and arguments[1] not in ("-h", "--help"):
-        return main(arguments[1:])
+    if arguments[:1] == ["run"] and arguments[1:2] not in (["-h"], ["--help"]):
+        return main(arguments[1:] or ["-i" if sys.stdin.isatty() else "-"])
     from thalweg import _core
     return _core._command(arguments)
 

@@ -7,7 +7,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 BUILD = os.environ.get("THALWEG_BUILD", os.path.join(ROOT, "build"))
 PROGRAM = os.path.join(BUILD, "bin", "thalweg")
 GOLDEN = os.path.join(ROOT, "tests", "golden", "graphs")
-USAGE = "usage: thalweg graph FILE [--json]\n"
+TRY = "Try 'thalweg help graph'.\n"
 
 
 def thalweg(*arguments):
@@ -55,9 +55,9 @@ def test_json():
 
 
 def test_wrong_calls():
-    assert thalweg() == (2, "", "thalweg: a file is expected\n" + USAGE)
-    assert thalweg("a", "b") == (2, "", "thalweg: 'b' is one argument too many\n" + USAGE)
-    assert thalweg("--xml", "a") == (2, "", "thalweg: there is no option '--xml'\n" + USAGE)
+    assert thalweg() == (2, "", "thalweg: FILE is expected\n" + TRY)
+    assert thalweg("a", "b") == (2, "", "thalweg: 'b' is one argument too many\n" + TRY)
+    assert thalweg("--xml", "a") == (2, "", "thalweg: there is no option '--xml'\n" + TRY)
 
 
 def test_failures(tmp_path):

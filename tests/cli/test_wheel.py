@@ -124,10 +124,11 @@ def test_programs(bin, tmp_path):
     assert out == run(bin + "python", "-m", "thalweg", str(script), "text", cwd=tmp_path)
     assert out.startswith("tf.Tensor(b'text', ") and os.path.realpath(out.split()[-1]) == os.path.realpath(bin + "..")
     assert run(bin + "thalweg", "version") == run(os.path.join(BUILD, "bin", "thalweg"), "version")
-    for arguments, code in ((["bogus"], 2), (["run"], 2), (["run", "missing.py"], 2), (["checkpoint", "ls", "missing"], 1)):
+    for arguments, code in ((["bogus"], 2), (["run", "missing.py"], 2), (["checkpoint", "ls", "missing"], 1)):
         own = {"PYTHONPATH": os.path.join(BUILD, "python")} if arguments == ["run", "missing.py"] else {}
         assert run(bin + "thalweg", *arguments, code=code, cwd=tmp_path) == run(
             os.path.join(BUILD, "bin", "thalweg"), *arguments, code=code, cwd=tmp_path, env=own)
+    assert run(bin + "thalweg", "run", input="import tensorflow as tf\nprint(int(tf.add(1, 2)))\n", cwd=tmp_path) == "3\n"
     assert "--logdir" in run(bin + "thalweg-tensorboard", "--bogus", code=2)
 
 

@@ -21,6 +21,7 @@ json.dump(device_cases.run(tf), sys.stdout)
 
 def in_process(source):
     environment = dict(os.environ, PYTHONPATH=os.path.dirname(os.path.dirname(os.path.abspath(tf.__file__))))
+    environment.pop("TF_CPP_MIN_LOG_LEVEL", None)  # it silences the log of placements, too
     done = subprocess.run([sys.executable, "-c", source], env=environment, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr[-3000:]
     return done

@@ -192,7 +192,7 @@ def test_every_op_has_a_case():
         state = f.read()
     with open(os.path.join(HERE, CALLS)) as f:
         calls = f.read()
-    for name in (RAW, TABLES, SIGNAL, "nn_cases.py", "queue_cases.py"):
+    for name in (RAW, TABLES, SIGNAL, "nn_cases.py", "queue_cases.py", "reader_cases.py"):
         with open(os.path.join(HERE, name)) as f:
             calls += f.read()
     with open(os.path.join(HERE, DATA)) as f:

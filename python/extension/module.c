@@ -7,14 +7,24 @@ static PyObject *root, *modules; /* the package; sys.modules */
 
 /* What was found for the last path: rows of one module or class stand together. */
 typedef struct found {
-    const char *path; /* of a row, so it lasts */
+    char path[PATH_LIMIT];
     size_t size;
+    bool known;
     void *value; /* may be NULL: nothing is there */
 } found;
 
 static bool is_last(const found *last, const char *path, size_t size)
 {
-    return last->path && last->size == size && memcmp(last->path, path, size) == 0;
+    return last->known && last->size == size && memcmp(last->path, path, size) == 0;
+}
+
+static void remember(found *last, const char *path, size_t size, void *value)
+{
+    last->known = size <= sizeof last->path;
+    if (last->known)
+        memcpy(last->path, path, size);
+    last->size = size;
+    last->value = value;
 }
 
 static PyObject *make_module_at(const char *path, size_t size);
@@ -29,7 +39,7 @@ static PyObject *module_at(const char *path, size_t size)
         return last.value;
     PyObject *module = make_module_at(path, size);
     if (module)
-        last = (found){ path, size, module };
+        remember(&last, path, size, module);
     return module;
 }
 
@@ -96,7 +106,7 @@ static PyObject *module_name(const char *path)
     PyObject *name = PyUnicode_InternFromString(text);
     if (name) {
         Py_XDECREF(before.value);
-        before = (found){ path, last, Py_NewRef(name) };
+        remember(&before, path, last, Py_NewRef(name));
     }
     return name;
 }
@@ -128,7 +138,7 @@ static PyTypeObject *type_at(const char *path, size_t size)
     tw__py_auto PyObject *module = is ? module_name(signature->path) : NULL;
     PyTypeObject *type = module ? tw__py_make_type(signature, module) : NULL;
     if (type || !is)
-        last = (found){ path, size, type };
+        remember(&last, path, size, type);
     return type;
 }
 

@@ -64,6 +64,8 @@ tw_status tw__linear_part(tw_linear_operator *self, int index, const char *name,
 
 tw_status tw__linear_need_rank(const tw_linear_operator *self, int index, const char *name, int least)
 {
+    if (!self->parts[index])
+        return tw__fail(TW_VALUE_ERROR, "%s: argument %s is None, expected a tensor", tw_class_name(self), name);
     tw_shape shape = tw__linear_part_shape(self, index);
     if (shape.rank < 0 || shape.rank >= least)
         return TW_OK;

@@ -72,6 +72,10 @@ def test_sizes_that_need_64_bits():
 @pytest.mark.parametrize("call", [
     lambda: tf.image.combined_non_max_suppression(tf.zeros([1, 2, 1, 4]), tf.zeros([1, 2, 1]), 7, 3, score_threshold="a"),
     lambda: tf.image.combined_non_max_suppression(tf.zeros([1, 2, 1, 4]), tf.zeros([1, 2, 1]), 7, 3, iou_threshold="a"),
+    lambda: tf.linalg.LinearOperatorToeplitz([1., 2.], None), lambda: tf.linalg.LinearOperatorToeplitz(None, [1., 2.]),
+    lambda: tf.linalg.LinearOperatorDiag(None), lambda: tf.linalg.LinearOperatorHouseholder(None), lambda: tf.linalg.LinearOperatorPermutation(None),
+    lambda: tf.linalg.LinearOperatorFullMatrix(None), lambda: tf.linalg.LinearOperatorLowerTriangular(None), lambda: tf.linalg.LinearOperatorTridiag(None),
+] + [lambda kind=kind: kind().add_weight(None, [2]) for kind in (tf.keras.optimizers.legacy.Adam, tf.keras.optimizers.legacy.SGD)
 ] + [lambda keys=keys, size=size: tf.feature_column.crossed_column(keys, size)
      for keys in ([1, 1], [1.5, None], ["a", 3], 3, None, "a", [tf.constant(1), tf.constant(2)], [[], {}]) for size in (-2, 10)])
 def test_calls_that_fail_half_way(call):

@@ -206,6 +206,10 @@ TW_METHOD(legacy_optimizer_add_weight,
           "shape: shape = None, dtype: dtype = None, trainable: bool = False) -> variable",
           "A variable that the optimizer keeps, which is a child of that name, but none of its weights.")
 {
+    if (!args->name) {
+        tw__fail(TW_TYPE_ERROR, "add_weight: name is None, expected a str");
+        return NULL;
+    }
     TW_TEMPS(t);
     tw__outside outside = tw__outside_begin();
     tw_tensor *value = tw__temp(t, initial_of(args->initializer, args->shape, args->dtype ? args->dtype : TW_FLOAT32));

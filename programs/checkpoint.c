@@ -316,9 +316,9 @@ static const verb verbs[] = {
     { .name = NULL },
 };
 static const command_option options[] = {
-    { "--json", 0, NULL, "as JSON" },
-    { "--npy", 0, "PATH", "cat: writes the tensor as an .npy file" },
-    { "--tolerance", 0, "X", "diff: numbers that are no further apart are equal (0)" },
+    { "--json", 0, NULL, "as JSON", NULL },
+    { "--npy", 0, "PATH", "writes the tensor as an .npy file", "cat" },
+    { "--tolerance", 0, "X", "numbers that are no further apart are equal (0)", "diff" },
     { .name = NULL },
 };
 const command checkpoint_command = {

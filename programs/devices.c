@@ -28,7 +28,7 @@ static int run(const invocation *call)
 }
 
 static const verb verbs[] = { { NULL, "", 0, 0, "", run }, { .name = NULL } };
-static const command_option options[] = { { "--json", 0, NULL, "as JSON" }, { .name = NULL } };
+static const command_option options[] = { { "--json", 0, NULL, "as JSON", NULL }, { .name = NULL } };
 const command devices_command = {
     .name = "devices", .summary = "Lists the devices that operations can run on.", .help = "", .verbs = verbs, .options = options
 };

@@ -420,9 +420,9 @@ static const verb verbs[] = {
     { .name = NULL },
 };
 static const command_option options[] = {
-    { "--json", 0, NULL, "as JSON, a line for each value" },
-    { "--csv", 0, NULL, "export: as CSV, which it is without this option, too" },
-    { "--tag", 0, "NAME", "cat, export: only what is called so" },
+    { "--json", 0, NULL, "as JSON, a line for each value", NULL },
+    { "--csv", 0, NULL, "as CSV, which it is without this option, too", "export" },
+    { "--tag", 0, "NAME", "only what is called so", "cat export" },
     { .name = NULL },
 };
 const command events_command = {

@@ -16,7 +16,7 @@ static int run(const invocation *call)
 }
 
 static const verb verbs[] = { { NULL, "FILE", 1, 1, "", run }, { .name = NULL } };
-static const command_option options[] = { { "--json", 0, NULL, "as JSON" }, { .name = NULL } };
+static const command_option options[] = { { "--json", 0, NULL, "as JSON", NULL }, { .name = NULL } };
 const command graph_command = {
     .name = "graph",
     .summary = "Prints a graph: its nodes and functions.",

@@ -22,7 +22,10 @@ static void print_options(const command_option *options)
         snprintf(left, sizeof left, "%s%c%s%s%s%s", options[i].letter ? "-" : "", options[i].letter ? options[i].letter : ' ',
                  options[i].letter ? ", " : "", options[i].name, options[i].value ? " " : "",
                  options[i].value ? options[i].value : "");
-        printf("  %-24s %s\n", left[0] == ' ' ? left + 1 : left, options[i].help);
+        printf("  %-24s ", left[0] == ' ' ? left + 1 : left);
+        for (const char *c = options[i].verbs; c && *c; c++)
+            fputs(*c == ' ' ? ", " : (char[]){ *c, 0 }, stdout);
+        printf("%s%s\n", options[i].verbs ? ": " : "", options[i].help);
     }
 }
 
@@ -106,7 +109,7 @@ static int version(const invocation *call)
     return EXIT_WORKED;
 }
 
-static const command_option version_options[] = { { "--json", 0, NULL, "as JSON" }, { .name = NULL } };
+static const command_option version_options[] = { { "--json", 0, NULL, "as JSON", NULL }, { .name = NULL } };
 static const verb version_verbs[] = { { NULL, "", 0, 0, "", version }, { .name = NULL } };
 const command version_command = {
     .name = "version", .summary = "Prints the version.", .help = "", .verbs = version_verbs, .options = version_options

@@ -215,10 +215,18 @@ static int print_result(const invocation *call, const char *name, tw_tensor *ten
     return text ? EXIT_WORKED : library_error();
 }
 
+static bool has_signatures(const invocation *call)
+{
+    if (!given(call, "--signature") || tw_saved_model_contains(call->words[0]))
+        return true;
+    usage_error(call->command, "'%s' is no SavedModel: it has no signatures", call->words[0]);
+    return false;
+}
+
 static int run(const invocation *call)
 {
     int64_t batch;
-    if (!number_of(call, "--batch", 1, 1, &batch))
+    if (!number_of(call, "--batch", 1, 1, &batch) || !has_signatures(call))
         return EXIT_USAGE;
     opened_model m;
     int result = EXIT_WORKED;
@@ -292,7 +300,7 @@ static int bench(const invocation *call)
 {
     int64_t batch;
     double seconds;
-    if (!number_of(call, "--batch", 1, 1, &batch) || !real_of(call, "--seconds", 2, &seconds))
+    if (!number_of(call, "--batch", 1, 1, &batch) || !real_of(call, "--seconds", 2, &seconds) || !has_signatures(call))
         return EXIT_USAGE;
     opened_model m;
     bool works = open_model(&m, call->words[0], value_of(call, "--signature", NULL));
@@ -371,12 +379,12 @@ static const verb verbs[] = {
     { .name = NULL },
 };
 static const command_option options[] = {
-    { "--json", 0, NULL, "as JSON" },
-    { "--signature", 0, "KEY", "run, bench: the signature of a SavedModel (serving_default)" },
-    { "--batch", 0, "N", "run, bench: the first dimension of inputs that are made up (1)" },
-    { "--output", 0, "DIR", "run: writes the results there as .npy files" },
-    { "--seconds", 0, "X", "bench: how long to measure (2)" },
-    { "--tolerance", 0, "X", "diff: numbers that are no further apart are equal (0)" },
+    { "--json", 0, NULL, "as JSON", NULL },
+    { "--signature", 0, "KEY", "the signature of a SavedModel (serving_default)", "run bench" },
+    { "--batch", 0, "N", "the first dimension of inputs that are made up (1)", "run bench" },
+    { "--output", 0, "DIR", "writes the results there as .npy files", "run" },
+    { "--seconds", 0, "X", "how long to measure (2)", "bench" },
+    { "--tolerance", 0, "X", "numbers that are no further apart are equal (0)", "diff" },
     { .name = NULL },
 };
 const command model_command = {

@@ -97,6 +97,23 @@ static const verb *find_verb(const command *which, const char *name)
     return NULL;
 }
 
+/* An option that the verb does not take is an error, not ignored. */
+static int check_options(const invocation *call)
+{
+    const command_option *options = call->command->options;
+    for (int i = 0; options && options[i].name; i++) {
+        if (!call->given[i] || !options[i].verbs)
+            continue;
+        bool taken = false;
+        for (const char *at = options[i].verbs; *at && !taken;
+             at += at[strcspn(at, " ")] ? strcspn(at, " ") + 1 : strcspn(at, " "))
+            taken = strcspn(at, " ") == strlen(call->verb->name) && strncmp(at, call->verb->name, strlen(call->verb->name)) == 0;
+        if (!taken)
+            return usage_error(call->command, "%s %s takes no %s", call->command->name, call->verb->name, options[i].name);
+    }
+    return EXIT_WORKED;
+}
+
 static int check_words(const invocation *call)
 {
     const verb *v = call->verb;
@@ -138,7 +155,9 @@ int run_verb(const command *which, int count, char **arguments)
         call.words++;
         call.count--;
     }
-    int result = check_words(&call);
+    int result = check_options(&call);
+    if (result == EXIT_WORKED)
+        result = check_words(&call);
     return result == EXIT_WORKED ? call.verb->run(&call) : result;
 }
 

@@ -17,6 +17,7 @@ typedef struct command_option {
     char letter;       /* -j; or 0 */
     const char *value; /* what stands behind it: "FILE"; NULL: nothing does */
     const char *help;
+    const char *verbs; /* those that take it, "head cat"; NULL: all */
 } command_option;
 
 /* What a verb is called with. */

@@ -334,11 +334,11 @@ static const verb verbs[] = {
     { .name = NULL },
 };
 static const command_option options[] = {
-    { "--json", 0, NULL, "as JSON, a line for each record or file" },
-    { "--lines", 'n', "N", "head: how many (5)" },
-    { "--raw", 0, NULL, "head, cat: the bytes of the records as they are" },
-    { "--type", 0, "NAME", "head, cat: the message in the records (Example; SequenceExample, Event …)" },
-    { "--compression", 0, "KIND", "convert: none, gzip or zlib (none)" },
+    { "--json", 0, NULL, "as JSON, a line for each record or file", NULL },
+    { "--lines", 'n', "N", "how many (5)", "head" },
+    { "--raw", 0, NULL, "the bytes of the records as they are", "head cat" },
+    { "--type", 0, "NAME", "the message in the records (Example; SequenceExample, Event …)", "head cat" },
+    { "--compression", 0, "KIND", "none, gzip or zlib (none)", "convert" },
     { .name = NULL },
 };
 const command records_command = {

@@ -74,9 +74,9 @@ tw_status tw__pass_inline(tw__draft *draft, const tw__node *node, const int32_t 
     body.output_count = outputs < node->output_count ? outputs : node->output_count;
     tw__owned int32_t *results = tw__alloc_array((size_t)body.output_count + 1, sizeof *results);
     TW_NEED(results);
-    tw_status status = take_in(draft, node, &body, inputs, results);
-    for (int k = 0; status == TW_OK && k < body.output_count; k++)
+    TW_TRY(take_in(draft, node, &body, inputs, results));
+    for (int k = 0; k < body.output_count; k++)
         draft->stands_for[draft->first_place[node->id] + k] = results[k];
-    *settled = status == TW_OK;
-    return status;
+    *settled = true;
+    return TW_OK;
 }

@@ -188,19 +188,19 @@ static tw_status add_first(tw__model_writing *w)
 {
     tw__owned tw__node **calls = tw__alloc_array(w->walk->count, sizeof *calls);
     size_t count = 0;
-    tw_status status = calls ? TW_OK : TW_RESOURCE_EXHAUSTED;
-    for (size_t i = 0; status == TW_OK && i < w->walk->count; i++) {
+    TW_NEED(calls);
+    for (size_t i = 0; i < w->walk->count; i++) {
         tw_saved_concrete *concrete = tw__is(w->walk->nodes[i].object, &tw__class_lookup_table) ? initializer_of(w, i) : NULL;
         tw__function *f = concrete ? tw__saved_concrete_build(concrete) : NULL;
         if (concrete && !(f && (calls[count++] = fill_table(w, concrete, f))))
-            status = tw__error_status();
+            return tw__error_status();
     }
-    tw__node *first = status == TW_OK ? tw__graph_add(w->graph, &tw__op_NoOp, "NoOp", NULL, 0, NULL, 0, NULL, NULL, 0) : NULL;
-    if (status == TW_OK && !first)
-        status = tw__error_status();
-    for (size_t i = 0; status == TW_OK && i < count; i++)
-        status = tw__node_follow(first, calls[i]);
-    return status;
+    tw__node *first = tw__graph_add(w->graph, &tw__op_NoOp, "NoOp", NULL, 0, NULL, 0, NULL, NULL, 0);
+    if (!first)
+        return tw__error_status();
+    for (size_t i = 0; i < count; i++)
+        TW_TRY(tw__node_follow(first, calls[i]));
+    return TW_OK;
 }
 
 /* ---- functions that save and restore ---- */

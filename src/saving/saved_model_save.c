@@ -192,18 +192,17 @@ static tw_status write_file(const char *directory, const char *name, const void 
 static tw_status copy_assets(const char *directory, tw_saved_constant *const *assets, size_t count)
 {
     tw__owned char *folder = tw__path_join(directory, "assets");
-    tw_status status = folder ? tw__make_directories(folder) : TW_RESOURCE_EXHAUSTED;
-    for (size_t i = 0; status == TW_OK && i < count; i++) {
-        char *target = tw__path_join(folder, tw__path_name(assets[i]->asset));
+    TW_NEED(folder);
+    TW_TRY(tw__make_directories(folder));
+    for (size_t i = 0; i < count; i++) {
+        tw__owned char *target = tw__path_join(folder, tw__path_name(assets[i]->asset));
         if (!target)
-            status = TW_RESOURCE_EXHAUSTED;
-        else if (tw__path_exists(target))
-            status = tw__fail(TW_UNIMPLEMENTED, "two assets have the name '%s'", tw__path_name(assets[i]->asset));
-        else
-            status = tw_gfile_copy(assets[i]->asset, target);
-        tw__free(target);
+            return TW_RESOURCE_EXHAUSTED;
+        if (tw__path_exists(target))
+            return tw__fail(TW_UNIMPLEMENTED, "two assets have the name '%s'", tw__path_name(assets[i]->asset));
+        TW_TRY(tw_gfile_copy(assets[i]->asset, target));
     }
-    return status;
+    return TW_OK;
 }
 
 /* Hashes of the parts; who reads a SavedModel can tell by them whether it is the same one. */

@@ -51,14 +51,14 @@ static tw_status run_operation(const loading *l, tw_string name, const tw_string
 {
     tw__edge target;
     tw__owned tw__edge *feeds = tw__alloc_array(count + 1, sizeof *feeds);
-    tw_status status = feeds ? find_operation(l, name, &target) : TW_RESOURCE_EXHAUSTED;
-    for (size_t i = 0; status == TW_OK && i < count; i++)
-        status = find_edge(l, tensors[i], &feeds[i]);
+    TW_NEED(feeds);
+    TW_TRY(find_operation(l, name, &target));
+    for (size_t i = 0; i < count; i++)
+        TW_TRY(find_edge(l, tensors[i], &feeds[i]));
     tw__fetch fetch = { target.node, -1 };
-    tw__prepared *prepared = status == TW_OK ? tw__session_prepare(l->session, feeds, (int)count, &fetch, 1) : NULL;
-    if (status == TW_OK)
-        status = prepared ? tw__session_run(l->session, prepared, values, NULL) : tw__error_status();
-    return status;
+    tw__prepared *prepared = tw__session_prepare(l->session, feeds, (int)count, &fetch, 1);
+    TW_NEED(prepared);
+    return tw__session_run(l->session, prepared, values, NULL);
 }
 
 static tw_status restore(const loading *l)

@@ -422,13 +422,11 @@ tw_status tw__print_numpy(tw__text *text, const tw_tensor *tensor, bool repr)
 {
     tw__auto(tw__text_free) tw__text inner = { 0 };
     bool scalar = tensor->shape.rank == 0 || tensor->dtype == TW_RESOURCE || tensor->dtype == TW_VARIANT;
-    tw_status status = repr && !scalar ? print_array(&inner, tensor) : tw__print_elements(&inner, tensor, " ", 0);
-    if (status == TW_OK) {
-        if (memchr(inner.data, '\n', inner.size))
-            tw__text_add(text, "\n");
-        tw__text_bytes(text, inner.data, inner.size);
-    }
-    return status == TW_OK && text->failed ? tw__error_status() : status;
+    TW_TRY(repr && !scalar ? print_array(&inner, tensor) : tw__print_elements(&inner, tensor, " ", 0));
+    if (memchr(inner.data, '\n', inner.size))
+        tw__text_add(text, "\n");
+    tw__text_bytes(text, inner.data, inner.size);
+    return text->failed ? tw__error_status() : TW_OK;
 }
 
 /* before VALUE middle SHAPE … in the order that str and repr have. */

@@ -120,12 +120,10 @@ static tw_variable *make(const char *name, const tw_get_variable_args *args, con
 /* TensorFlow calls the regularizer once to see whether it gives something, and again, in a scope of its own, for the loss. */
 static tw_status regularize(tw__variable_store *store, tw_variable *variable, const char *name, tw_callable *regularizer)
 {
-    tw_status status = TW_OK;
-    for (int pass = 0; status == TW_OK && pass < 2; pass++) {
+    for (int pass = 0; pass < 2; pass++) {
         tw__owned char *scope = pass ? tw__format("%s/Regularizer/", name) : tw__strdup("");
-        status = scope ? tw__scope_push(*scope ? scope : NULL) : TW_RESOURCE_EXHAUSTED;
-        if (status != TW_OK)
-            return status;
+        TW_NEED(scope);
+        TW_TRY(tw__scope_push(*scope ? scope : NULL));
         tw_auto tw_tensor *value = tw__variable_read(variable);
         tw_auto tw_tensor *loss = value ? regularizer->call(regularizer, value) : NULL;
         tw__scope_pop();
@@ -133,7 +131,7 @@ static tw_status regularize(tw__variable_store *store, tw_variable *variable, co
         if (pass && loss->node)
             TW_TRY(tw__v1_keep(store, "regularization_losses", loss));
     }
-    return status;
+    return TW_OK;
 }
 
 /* ---- sharing ---- */

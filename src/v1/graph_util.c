@@ -68,28 +68,29 @@ static tw_string source_of(tw_string input)
 /* Marks the node and all that it needs. */
 static tw_status need(graph *g, node *first)
 {
-    size_t *waiting = NULL, count = 0, capacity = 0;
-    tw_status status = TW_GROW(waiting, capacity, 1);
-    if (status == TW_OK && !first->needed) {
+    tw__owned size_t *waiting = NULL;
+    size_t count = 0, capacity = 0;
+    TW_TRY(TW_GROW(waiting, capacity, 1));
+    if (!first->needed) {
         first->needed = true;
         waiting[count++] = (size_t)(first - g->nodes);
     }
-    while (status == TW_OK && count) {
+    while (count) {
         tw__many inputs = g->nodes[waiting[--count]].def.input;
         tw_string input;
-        while (status == TW_OK && tw__next_bytes(&inputs, &input)) {
+        while (tw__next_bytes(&inputs, &input)) {
             tw_string name = source_of(input);
             node *source = node_named(g, name);
             if (!source)
-                status = tw__fail(TW_KEY_ERROR, "'%.*s'", (int)name.size, name.data);
-            else if (!source->needed && (status = TW_GROW(waiting, capacity, count + 1)) == TW_OK) {
+                return tw__fail(TW_KEY_ERROR, "'%.*s'", (int)name.size, name.data);
+            if (!source->needed) {
+                TW_TRY(TW_GROW(waiting, capacity, count + 1));
                 source->needed = true;
                 waiting[count++] = (size_t)(source - g->nodes);
             }
         }
     }
-    tw__free(waiting);
-    return status;
+    return TW_OK;
 }
 
 static tw_status need_all(graph *g, const tw_value *names)

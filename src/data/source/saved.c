@@ -65,20 +65,16 @@ tw_status tw__saved_read_metadata(tw__saved_dataset *self, char **run)
     tw__owned char *path = tw__path_join(self->path, "snapshot.metadata");
     size_t size = 0;
     tw__owned char *bytes = path ? tw__file_read_all(path, 1 << 20, &size) : NULL;
-    tw_status status = bytes ? TW_OK : tw__error_status();
+    TW_NEED(bytes);
     tw__SnapshotMetadataRecord record;
-    if (status == TW_OK && (!tw__read_SnapshotMetadataRecord((tw_string){ bytes, size }, &record) || !tw__has(record.run_id) ||
-                            memchr(record.run_id.data, '/', record.run_id.size)))
-        status = damaged(path);
-    if (status == TW_OK) {
-        tw__free(*run);
-        *run = tw__strndup(record.run_id.data, record.run_id.size);
-        self->count = record.num_elements ? record.num_elements : self->count;
-        status = *run ? TW_OK : TW_RESOURCE_EXHAUSTED;
-    }
-    if (status == TW_OK && !record.finalized)
-        status = tw__fail(TW_FAILED_PRECONDITION, "%s: the dataset was not saved to its end", self->path);
-    return status;
+    if (!tw__read_SnapshotMetadataRecord((tw_string){ bytes, size }, &record) || !tw__has(record.run_id) ||
+        memchr(record.run_id.data, '/', record.run_id.size))
+        TW_TRY(damaged(path));
+    tw__free(*run);
+    *run = tw__strndup(record.run_id.data, record.run_id.size);
+    self->count = record.num_elements ? record.num_elements : self->count;
+    TW_NEED(*run);
+    return !record.finalized ? tw__fail(TW_FAILED_PRECONDITION, "%s: the dataset was not saved to its end", self->path) : TW_OK;
 }
 
 tw_status tw__saved_read_settings(tw__kernel *kernel, tw__saved_dataset *self, int path, const char *function, const char *types)

@@ -133,11 +133,10 @@ static tw_status read_part(assembly *work, const tw__slice *slice)
     tw__owned char *bytes = tw__alloc(size);
     if (!bytes)
         return TW_RESOURCE_EXHAUSTED;
-    tw_status status = tw__bundle_read_bytes(work->reader, part, bytes);
-    if (status == TW_OK &&
-        !place_slice(&entry->shape, &shape, slice, tw_dtype_size(entry->dtype), bytes, work->data, work->covered))
-        status = bad(work, "overlap");
-    return status;
+    TW_TRY(tw__bundle_read_bytes(work->reader, part, bytes));
+    return !place_slice(&entry->shape, &shape, slice, tw_dtype_size(entry->dtype), bytes, work->data, work->covered)
+               ? bad(work, "overlap")
+               : TW_OK;
 }
 
 tw_status tw__bundle_read_slices(tw__bundle_reader *reader, const tw__bundle_entry *entry, void *data)

@@ -213,14 +213,14 @@ static tw_status write_table(tw__bundle_writer *writer, tw__table_writer *table,
     size_t version = tw__open_BundleHeaderProto_version(&value);
     tw__put_VersionDef_producer(&value, 1);
     tw__close(&value, version);
-    tw_status status = value.failed ? TW_RESOURCE_EXHAUSTED : tw__table_add(table, "", 0, value.data, value.size);
-    for (size_t i = 0; i < writer->count && status == TW_OK; i++) {
+    TW_TRY(value.failed ? TW_RESOURCE_EXHAUSTED : tw__table_add(table, "", 0, value.data, value.size));
+    for (size_t i = 0; i < writer->count; i++) {
         const added *entry = &writer->entries[i];
         tw__text_clear(&value);
         add_entry_proto(&value, entry);
-        status = value.failed ? TW_RESOURCE_EXHAUSTED : tw__table_add(table, entry->key, entry->key_size, value.data, value.size);
+        TW_TRY(value.failed ? TW_RESOURCE_EXHAUSTED : tw__table_add(table, entry->key, entry->key_size, value.data, value.size));
     }
-    return status;
+    return TW_OK;
 }
 
 static tw__file_writer *make_index(void *context, int shards)

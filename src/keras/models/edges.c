@@ -80,13 +80,13 @@ static tw_status walk_chain(walk *w, tw_layer *model)
     tw_keras_tensor *begin = tw__sequential_end(model, false);
     tw_sequential_layers_args args = { .self = (tw_model *)model };
     tw__auto(tw_objects_free) tw_objects layers = tw__impl_sequential_layers(&args);
-    tw_status status = begin ? add_layer(w, begin->layer) : TW_OK;
-    for (int64_t i = 0; status == TW_OK && i < layers.count; i++) {
-        status = add_layer(w, layers.items[i]);
-        if (status == TW_OK && w->layer_count > 1)
-            status = add_edge(w, w->layers[w->layer_count - 2], layers.items[i]);
+    TW_TRY(begin ? add_layer(w, begin->layer) : TW_OK);
+    for (int64_t i = 0; i < layers.count; i++) {
+        TW_TRY(add_layer(w, layers.items[i]));
+        if (w->layer_count > 1)
+            TW_TRY(add_edge(w, w->layers[w->layer_count - 2], layers.items[i]));
     }
-    return status;
+    return TW_OK;
 }
 
 static tw_value objects_value(walk *w)

@@ -351,21 +351,18 @@ static tw_status read_ends(const reading *r, const tw_value *value, tw_value *ou
 /* Calls that no output needs: losses and metrics of the model's tensors. */
 static tw_status take_added(const reading *r, tw__functional *model)
 {
-    tw_status status = TW_OK;
-    for (size_t i = 0; status == TW_OK && i < r->count; i++) {
+    for (size_t i = 0; i < r->count; i++) {
         bool adds = tw__is(r->layers[i], &tw__class_layers_add_loss) || tw__is(r->layers[i], &tw__class_layers_add_metric);
-        for (size_t n = 0; adds && status == TW_OK && n < r->layers[i]->node_count; n++) {
-            tw_value results = tw__node_results(r->layers[i], (int)n);
-            tw_keras_tensor **tensors = NULL;
+        for (size_t n = 0; adds && n < r->layers[i]->node_count; n++) {
+            tw__auto(tw_value_free) tw_value results = tw__node_results(r->layers[i], (int)n);
+            tw__owned tw_keras_tensor **tensors = NULL;
             size_t count = 0, capacity = 0;
-            status = tw__keras_tensors_of(&results, &tensors, &count, &capacity);
-            for (size_t k = 0; status == TW_OK && k < count; k++)
-                status = tw__functional_take(model, tensors[k]);
-            tw__free(tensors);
-            tw_value_free(&results);
+            TW_TRY(tw__keras_tensors_of(&results, &tensors, &count, &capacity));
+            for (size_t k = 0; k < count; k++)
+                TW_TRY(tw__functional_take(model, tensors[k]));
         }
     }
-    return status;
+    return TW_OK;
 }
 
 void *tw__functional_from_config(const tw_value *config)

@@ -247,20 +247,15 @@ static tw_status mark_inputs(tw__functional *model, walk *w)
 
 tw_status tw__functional_arrange(tw__functional *model)
 {
-    walk w = { 0 };
-    tw_status status = mark_inputs(model, &w);
-    for (size_t i = 0; status == TW_OK && i < model->output_count; i++)
-        status = walk_from(&w, model->flat_outputs[i]);
-    for (size_t i = 0; status == TW_OK && i < model->added_count; i++)
-        status = walk_from(&w, model->added[i]);
-    if (status == TW_OK)
-        status = set_depths(&w);
-    if (status == TW_OK)
-        status = set_layers(model, &w);
-    if (status == TW_OK)
-        status = set_steps(model, &w);
-    walk_free(&w);
-    return status;
+    tw__auto(walk_free) walk w = { 0 };
+    TW_TRY(mark_inputs(model, &w));
+    for (size_t i = 0; i < model->output_count; i++)
+        TW_TRY(walk_from(&w, model->flat_outputs[i]));
+    for (size_t i = 0; i < model->added_count; i++)
+        TW_TRY(walk_from(&w, model->added[i]));
+    TW_TRY(set_depths(&w));
+    TW_TRY(set_layers(model, &w));
+    return set_steps(model, &w);
 }
 
 void tw__functional_drop_steps(tw__functional *model)

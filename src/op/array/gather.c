@@ -312,15 +312,13 @@ static tw_status resource_compute(tw__kernel *kernel)
     if (!value)
         return tw__error_status();
     int64_t batch_dims = TW_ATTR(kernel, "batch_dims")->i;
-    tw_status status = value->dtype == kernel->out_dtypes[0]
-                           ? plan_gather(kernel->op, &value->shape, &kernel->inputs[1]->shape, batch_dims, batch_dims, &g)
-                           : TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "the variable has dtype %s, expected %s",
-                                        tw_dtype_name(value->dtype), tw_dtype_name(kernel->out_dtypes[0]));
-    if (status == TW_OK) {
-        tw_tensor *out = tw__output(kernel, 0, &g.out);
-        status = out ? gather_rows(&g, value, kernel->inputs[1], out) : tw__error_status();
-    }
-    return status;
+    TW_TRY(value->dtype == kernel->out_dtypes[0]
+               ? plan_gather(kernel->op, &value->shape, &kernel->inputs[1]->shape, batch_dims, batch_dims, &g)
+               : TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "the variable has dtype %s, expected %s", tw_dtype_name(value->dtype),
+                            tw_dtype_name(kernel->out_dtypes[0])));
+    tw_tensor *out = tw__output(kernel, 0, &g.out);
+    TW_NEED(out);
+    return gather_rows(&g, value, kernel->inputs[1], out);
 }
 
 static tw_status resource_gradient(tw__gradient *gradient)

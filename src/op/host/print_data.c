@@ -17,12 +17,10 @@ static tw_status print_line(tw__kernel *kernel)
         tw__text_add(&text, "]");
     }
     tw__text_add(&text, "\n");
-    tw_status status = text.failed ? tw__error_status() : TW_OK;
-    if (status == TW_OK) {
-        fwrite(text.data, 1, text.size, stderr);
-        fflush(stderr);
-    }
-    return status;
+    TW_TRY(text.failed ? tw__error_status() : TW_OK);
+    fwrite(text.data, 1, text.size, stderr);
+    fflush(stderr);
+    return TW_OK;
 }
 
 static tw_status print_data_compute(tw__kernel *kernel)

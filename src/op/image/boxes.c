@@ -132,21 +132,16 @@ static tw_status boxes_compute(tw__kernel *kernel)
     const tw_tensor *boxes = kernel->inputs[0], *values = kernel->inputs[1];
     tw__suppression job = { 0 };
     TW_TRY(read_job(kernel, v, &job));
-    float *room = tw__alloc_array((size_t)(boxes->count + values->count) + 1, sizeof *room),
-          *scores = tw__alloc_array((size_t)job.limit + 1, sizeof *scores);
+    tw__owned float *room = tw__alloc_array((size_t)(boxes->count + values->count) + 1, sizeof *room);
+    tw__owned float *scores = tw__alloc_array((size_t)job.limit + 1, sizeof *scores);
     tw__owned int64_t *chosen = tw__alloc_array((size_t)job.limit + 1, sizeof *chosen);
-    tw_status status = room && scores && chosen ? TW_OK : TW_RESOURCE_EXHAUSTED;
-    if (status == TW_OK) {
-        const float *areas = as_floats(boxes, room);
-        job.boxes = v->overlaps ? NULL : areas;
-        job.overlaps = v->overlaps ? areas : NULL;
-        job.scores = as_floats(values, room + boxes->count);
-        int64_t count = tw__suppress(&job, chosen, scores);
-        status = count < 0 ? tw__error_status() : give(kernel, v, chosen, scores, count);
-    }
-    tw__free(room);
-    tw__free(scores);
-    return status;
+    TW_NEED(room && scores && chosen);
+    const float *areas = as_floats(boxes, room);
+    job.boxes = v->overlaps ? NULL : areas;
+    job.overlaps = v->overlaps ? areas : NULL;
+    job.scores = as_floats(values, room + boxes->count);
+    int64_t count = tw__suppress(&job, chosen, scores);
+    return count < 0 ? tw__error_status() : give(kernel, v, chosen, scores, count);
 }
 
 #define BOXES_ROW .shape = boxes_shape, .compute = boxes_compute, .makes_outputs = true

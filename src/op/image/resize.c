@@ -361,18 +361,14 @@ static tw_status bicubic_compute(tw__kernel *kernel)
     if (!out->count) /* no channels, and perhaps billions of pixels */
         return TW_OK;
     resize r = begin(kernel, &images->shape, &out->shape);
-    float *copy = NULL;
-    tw__taps y = { 0 }, x = { 0 };
+    tw__owned float *copy = NULL;
+    tw__auto(tw__taps_free) tw__taps y = { 0 };
+    tw__auto(tw__taps_free) tw__taps x = { 0 };
     const float *in = tw__image_floats(images, &copy);
-    tw_status status = in ? bicubic_taps(&y, r.in_height, r.out_height, r.height_scale, r.half) : TW_RESOURCE_EXHAUSTED;
-    if (status == TW_OK)
-        status = bicubic_taps(&x, r.in_width, r.out_width, r.width_scale, r.half);
-    if (status == TW_OK)
-        status = tw__taps_apply(&y, &x, in, r.batch, r.channels, out->data);
-    tw__free(copy);
-    tw__taps_free(&y);
-    tw__taps_free(&x);
-    return status;
+    TW_NEED(in);
+    TW_TRY(bicubic_taps(&y, r.in_height, r.out_height, r.height_scale, r.half));
+    TW_TRY(bicubic_taps(&x, r.in_width, r.out_width, r.width_scale, r.half));
+    return tw__taps_apply(&y, &x, in, r.batch, r.channels, out->data);
 }
 
 static tw_status bicubic_gradient(tw__gradient *g)

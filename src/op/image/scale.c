@@ -144,16 +144,13 @@ static tw_status scale_compute(tw__kernel *kernel)
     tw_tensor *out = kernel->outputs[0];
     if (!out->count)
         return TW_OK;
-    tw__taps y = { 0 }, x = { 0 };
-    float *copy = NULL;
+    tw__auto(tw__taps_free) tw__taps y = { 0 };
+    tw__auto(tw__taps_free) tw__taps x = { 0 };
+    tw__owned float *copy = NULL;
     const float *in = tw__image_floats(images, &copy);
-    tw_status status = in ? choose_both(kernel, &images->shape, &out->shape, &y, &x) : TW_RESOURCE_EXHAUSTED;
-    if (status == TW_OK)
-        status = tw__taps_apply(&y, &x, in, images->shape.dims[0], images->shape.dims[3], out->data);
-    tw__free(copy);
-    tw__taps_free(&y);
-    tw__taps_free(&x);
-    return status;
+    TW_NEED(in);
+    TW_TRY(choose_both(kernel, &images->shape, &out->shape, &y, &x));
+    return tw__taps_apply(&y, &x, in, images->shape.dims[0], images->shape.dims[3], out->data);
 }
 
 static tw_status scale_gradient(tw__gradient *g)
@@ -187,13 +184,10 @@ static tw_status scale_grad_compute(tw__kernel *kernel)
     if (grads->shape.dims[0] != out->shape.dims[0] || grads->shape.dims[3] != out->shape.dims[3])
         return tw__fail(TW_INVALID_ARGUMENT, "grads and original_image differ in batch or channels: %s and %s",
                         tw__shape_text(&grads->shape), tw__shape_text(&out->shape));
-    tw__taps y = { 0 }, x = { 0 };
-    tw_status status = choose_both(kernel, &out->shape, &grads->shape, &y, &x);
-    if (status == TW_OK)
-        status = tw__taps_spread(&y, &x, grads->data, out->shape.dims[0], out->shape.dims[3], out->data);
-    tw__taps_free(&y);
-    tw__taps_free(&x);
-    return status;
+    tw__auto(tw__taps_free) tw__taps y = { 0 };
+    tw__auto(tw__taps_free) tw__taps x = { 0 };
+    TW_TRY(choose_both(kernel, &out->shape, &grads->shape, &y, &x));
+    return tw__taps_spread(&y, &x, grads->data, out->shape.dims[0], out->shape.dims[3], out->data);
 }
 
 TW_OP(ScaleAndTranslateGrad, .inputs = "grads: T, original_image: T, scale: float, translation: float", .outputs = "output: T",

@@ -71,17 +71,14 @@ static tw_status copy_key(tw_tensor *to, int64_t at, const tw_tensor *key)
 
 static tw_status many_compute(tw__kernel *kernel)
 {
-    later l = { 0 };
+    tw__auto(later_end) later l = { 0 };
     int sparse = (int)TW_ATTR(kernel, "Nsparse")->i, dense = (int)TW_ATTR(kernel, "Ndense")->i;
-    tw_status status = fill_attrs(&l, kernel->op, kernel->attrs, sparse);
-    for (int i = 0; status == TW_OK && i < KINDS; i++)
-        status = (l.keys[i] = texts(i == 0 ? sparse : i == 1 ? dense : 0)) ? TW_OK : tw__error_status();
-    for (int i = 0; status == TW_OK && i < sparse + dense; i++)
-        status = copy_key(l.keys[i < sparse ? 0 : 1], i < sparse ? i : i - sparse, kernel->inputs[2 + i]);
-    if (status == TW_OK)
-        status = run(kernel, &l, kernel->inputs[1], 2 + sparse + dense);
-    later_end(&l);
-    return status;
+    TW_TRY(fill_attrs(&l, kernel->op, kernel->attrs, sparse));
+    for (int i = 0; i < KINDS; i++)
+        TW_NEED(l.keys[i] = texts(i == 0 ? sparse : i == 1 ? dense : 0));
+    for (int i = 0; i < sparse + dense; i++)
+        TW_TRY(copy_key(l.keys[i < sparse ? 0 : 1], i < sparse ? i : i - sparse, kernel->inputs[2 + i]));
+    return run(kernel, &l, kernel->inputs[1], 2 + sparse + dense);
 }
 
 static tw_status copy_keys(tw_tensor *to, const tw_attr *keys)
@@ -93,19 +90,15 @@ static tw_status copy_keys(tw_tensor *to, const tw_attr *keys)
 
 static tw_status one_compute(tw__kernel *kernel)
 {
-    later l = { 0 };
+    tw__auto(later_end) later l = { 0 };
     const tw_attr *sparse = TW_ATTR(kernel, "sparse_keys"), *dense = TW_ATTR(kernel, "dense_keys");
-    tw_status status = fill_attrs(&l, kernel->op, kernel->attrs, sparse->count);
-    for (int i = 0; status == TW_OK && i < KINDS; i++)
-        status = (l.keys[i] = texts(i == 0 ? sparse->count : i == 1 ? dense->count : 0)) ? TW_OK : tw__error_status();
-    if (status == TW_OK)
-        status = (l.names = texts(0)) ? copy_keys(l.keys[0], sparse) : tw__error_status();
-    if (status == TW_OK)
-        status = copy_keys(l.keys[1], dense);
-    if (status == TW_OK)
-        status = run(kernel, &l, l.names, 1);
-    later_end(&l);
-    return status;
+    TW_TRY(fill_attrs(&l, kernel->op, kernel->attrs, sparse->count));
+    for (int i = 0; i < KINDS; i++)
+        TW_NEED(l.keys[i] = texts(i == 0 ? sparse->count : i == 1 ? dense->count : 0));
+    TW_NEED(l.names = texts(0));
+    TW_TRY(copy_keys(l.keys[0], sparse));
+    TW_TRY(copy_keys(l.keys[1], dense));
+    return run(kernel, &l, l.names, 1);
 }
 
 /* ---- shapes ---- */

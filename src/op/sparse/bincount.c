@@ -71,18 +71,16 @@ static tw_status sparse_compute(tw__kernel *kernel)
 
 static tw_status ragged_compute(tw__kernel *kernel)
 {
-    tw__levels levels = { 0 };
+    tw__auto(tw__levels_free) tw__levels levels = { 0 };
     counting c;
     const tw_tensor *values = kernel->inputs[1];
-    tw_status status = tw__levels_read(kernel->op, kernel->inputs, 1, values->count, &levels);
-    if (status == TW_OK)
-        status = begin(kernel, 1, levels.rows[0], &c);
-    for (int64_t row = 0; status == TW_OK && row < levels.rows[0]; row++) {
+    TW_TRY(tw__levels_read(kernel->op, kernel->inputs, 1, values->count, &levels));
+    TW_TRY(begin(kernel, 1, levels.rows[0], &c));
+    for (int64_t row = 0; row < levels.rows[0]; row++) {
         for (int64_t i = levels.splits[0][row]; i < levels.splits[0][row + 1]; i++)
             count_one(&c, row, tw_tensor_int_at(values, i), i);
     }
-    tw__levels_free(&levels);
-    return status;
+    return TW_OK;
 }
 
 static tw_status known_size(tw__inference *inference, int input, int64_t *size)

@@ -134,20 +134,15 @@ static tw_status fill(const text_file *file, tw__lookup_table *table, int64_t ke
         return tw__fail(TW_INVALID_ARGUMENT, "Invalid vocab_size in %s: expected %lld but got %lld", file->path,
                         (long long)file->limit, (long long)count);
     count = file->limit >= 0 ? file->limit : count;
-    tw_tensor *keys = tw__tensor_empty(table->key_dtype, &TW_SHAPE(count)),
-              *values = tw__tensor_empty(table->value_dtype, &TW_SHAPE(count));
-    tw_status status = keys && values ? TW_OK : tw__error_status();
+    tw_auto tw_tensor *keys = tw__tensor_empty(table->key_dtype, &TW_SHAPE(count));
+    tw_auto tw_tensor *values = tw__tensor_empty(table->value_dtype, &TW_SHAPE(count));
+    TW_NEED(keys && values);
     size_t at = 0;
-    for (int64_t number = 0; status == TW_OK && number < count && next_line(file, &at, &line); number++) {
-        status = parse(file, line, number, key_index, keys, number);
-        if (status == TW_OK)
-            status = parse(file, line, number, value_index, values, number);
+    for (int64_t number = 0; number < count && next_line(file, &at, &line); number++) {
+        TW_TRY(parse(file, line, number, key_index, keys, number));
+        TW_TRY(parse(file, line, number, value_index, values, number));
     }
-    if (status == TW_OK)
-        status = tw__table_fill(table, keys, values);
-    tw_release(keys);
-    tw_release(values);
-    return status;
+    return tw__table_fill(table, keys, values);
 }
 
 static tw_status file_compute(tw__kernel *kernel)

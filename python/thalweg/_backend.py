@@ -27,9 +27,11 @@ def clip(x, min_value, max_value):
     return tf.clip_by_value(x, float("-inf") if min_value is None else min_value, float("inf") if max_value is None else max_value)
 
 
-def spatial_2d_padding(x, padding=((1, 1), (1, 1)), data_format=None):
-    """Zeros around images."""
-    edges = [list(padding[0]), list(padding[1])]
+def _around(x, padding, data_format):
+    """Zeros around the places of images or volumes."""
+    if data_format not in (None, "channels_first", "channels_last"):
+        raise ValueError("Unknown data_format: %s" % (data_format,))
+    edges = [list(pair) for pair in padding]
     return tf.pad(x, [[0, 0], [0, 0]] + edges if data_format == "channels_first" else [[0, 0]] + edges + [[0, 0]])
 
 
@@ -89,6 +91,8 @@ _OTHERS = {  # with their texts, or the functions that lend them
     "permute_dimensions": (lambda x, pattern: tf.transpose(x, pattern), tf.transpose),
     "repeat": (lambda x, n: tf.tile(tf.expand_dims(x, 1), [1, n, 1]), "[batch, features] n times: [batch, n, features]."),
     "temporal_padding": (lambda x, padding=(1, 1): tf.pad(x, [[0, 0], list(padding), [0, 0]]), "Zeros before and after sequences."),
+    "spatial_2d_padding": (lambda x, padding=((1, 1), (1, 1)), data_format=None: _around(x, padding, data_format), "Zeros around images."),
+    "spatial_3d_padding": (lambda x, padding=((1, 1), (1, 1), (1, 1)), data_format=None: _around(x, padding, data_format), "Zeros around volumes."),
     "one_hot": (lambda indices, num_classes: tf.one_hot(indices, num_classes, axis=-1), tf.one_hot),
     "int_shape": (lambda x: tuple(x.shape.as_list()) if x.shape.rank is not None else None, "The shape as a tuple."),
     "constant": (lambda value, dtype=None, shape=None, name=None: tf.constant(value, dtype or _keras.backend.floatx(), shape, name or "Const"),

@@ -1,6 +1,5 @@
 """tf.keras.backend: what is more than one function of the library: choices, loops over sequences, functions of models."""
 import contextlib
-import itertools
 import sys
 import types
 
@@ -45,75 +44,6 @@ def foldr(fn, elems, initializer=None, name=None):
 def in_top_k(predictions, targets, k):
     """Whether each target is among the k highest predictions."""
     return _math.in_top_k(targets, predictions, k)
-
-
-# ---- convolutions and images ----
-
-def _first(data_format):
-    data_format = data_format or _own.image_data_format()
-    if data_format not in ("channels_first", "channels_last"):
-        raise ValueError("Unknown data_format: " + str(data_format))
-    return data_format == "channels_first"
-
-
-def _padding(padding):
-    if padding not in ("same", "valid"):
-        raise ValueError("Invalid padding: " + str(padding))
-    return padding.upper()
-
-
-def _turned(x, first, compute):
-    """Images with their channels last, whatever they have."""
-    rank = len(x.shape)
-    if not first:
-        return compute(x)
-    return tf.transpose(compute(tf.transpose(x, [0, *range(2, rank), 1])), [0, rank - 1, *range(1, rank - 1)])
-
-
-def conv2d_transpose(x, kernel, output_shape, strides=(1, 1), padding="valid", data_format=None, dilation_rate=(1, 1)):
-    """The way back of a convolution of images."""
-    first = _first(data_format)
-    if tuple(dilation_rate) != (1, 1):
-        raise NotImplementedError("keras.backend.conv2d_transpose: dilation_rate=%s is not supported, expected (1, 1)" % (dilation_rate,))
-    if isinstance(output_shape, (tuple, list)):
-        output_shape = [tf.shape(x)[0] if output_shape[0] is None else output_shape[0], *output_shape[1:]]
-        if first:
-            output_shape = [output_shape[i] for i in (0, 2, 3, 1)]
-    return _turned(x, first, lambda v: _nn.conv2d_transpose(v, kernel, tf.stack(output_shape), strides, _padding(padding)))
-
-
-def _local(inputs, kernel, kernel_size, strides, output_shape, data_format):
-    """Windows, each with weights of its own: kernel [places, size of a window, channels]."""
-    first, size = _first(data_format), kernel.shape[1]
-
-    def compute(x):
-        windows = []
-        for place in itertools.product(*map(range, output_shape)):
-            window = x[(slice(None), *(slice(p * s, p * s + k) for p, s, k in zip(place, strides, kernel_size)))]
-            if first:
-                window = tf.transpose(window, [0, len(x.shape) - 1, *range(1, len(x.shape) - 1)])
-            windows.append(tf.reshape(window, [1, -1, size]))
-        products = tf.matmul(tf.concat(windows, 0), kernel)
-        products = tf.reshape(products, [*output_shape, -1, kernel.shape[-1]])
-        count = len(output_shape)
-        return tf.transpose(products, [count, *range(count), count + 1])
-    return _turned(inputs, first, compute)
-
-
-def local_conv1d(inputs, kernel, kernel_size, strides, data_format=None):
-    """A convolution of sequences whose weights differ from place to place."""
-    return _local(inputs, kernel, kernel_size, strides, (kernel.shape[0],), data_format)
-
-
-def local_conv2d(inputs, kernel, kernel_size, strides, output_shape, data_format=None):
-    """A convolution of images whose weights differ from place to place."""
-    return _local(inputs, kernel, kernel_size, strides, output_shape, data_format)
-
-
-def spatial_3d_padding(x, padding=((1, 1), (1, 1), (1, 1)), data_format=None):
-    """Zeros around volumes."""
-    edges = [list(pair) for pair in padding]
-    return tf.pad(x, [[0, 0], [0, 0]] + edges if _first(data_format) else [[0, 0]] + edges + [[0, 0]])
 
 
 # ---- normalization, losses ----

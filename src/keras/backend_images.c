@@ -131,6 +131,125 @@ TW_API(backend_depthwise_conv2d,
                       args->dilation_rate);
 }
 
+/* The sizes of the result of a transposed convolution; None, as the first, is the number of images. */
+static tw_tensor *sizes_of(tw__temps *t, tw_tensor *images, const tw_value *given, bool first)
+{
+    if (given->kind == TW_VALUE_TENSOR)
+        return given->tensor;
+    const tw_value *items = given->list.items;
+    if ((given->kind != TW_VALUE_LIST && given->kind != TW_VALUE_TUPLE) || given->list.count != 4) {
+        tw__fail(TW_VALUE_ERROR, "conv2d_transpose: output_shape must be a tensor or 4 numbers");
+        return NULL;
+    }
+    tw_tensor *sizes[4];
+    for (int i = 0; i < 4; i++) {
+        const tw_value *item = &items[!first || i == 0 ? i : i == 3 ? 1 : i + 1];
+        sizes[i] = item->kind == TW_VALUE_INT         ? tw__temp_int(t, item->i, TW_INT32)
+                   : item->kind == TW_VALUE_TENSOR    ? tw__temp_cast(t, item->tensor, TW_INT32)
+                   : i || item->kind != TW_VALUE_NONE ? NULL
+                                                      : tw__temp_at(t, tw__temp_shape(t, images, TW_INT32), 0);
+        if (!sizes[i] && tw_error_code() == TW_OK)
+            tw__fail(TW_TYPE_ERROR, "conv2d_transpose: output_shape must be numbers");
+        if (!sizes[i])
+            return NULL;
+    }
+    return TW_TEMP(Pack, sizes[0], sizes[1], sizes[2], sizes[3]);
+}
+
+TW_API(backend_conv2d_transpose,
+       "keras.backend.conv2d_transpose(x: tensor, kernel: tensor, output_shape: value, strides: ints = (1, 1), "
+       "padding: str = valid, data_format: str = None, dilation_rate: ints = (1, 1)) -> tensor",
+       "The way back of a convolution of images.")
+{
+    TW_TEMPS(t);
+    bool first;
+    const char *pad = read_padding(args->padding);
+    if (!pad || read_format(args->data_format, "Unknown data_format: ", &first) != TW_OK)
+        return NULL;
+    for (int64_t i = 0; i < args->dilation_rate.count; i++) {
+        if (args->dilation_rate.items[i] != 1) {
+            tw__fail(TW_UNIMPLEMENTED, "keras.backend.conv2d_transpose: dilation_rate is not supported, expected (1, 1)");
+            return NULL;
+        }
+    }
+    tw_tensor *images = turned(t, args->x, first, false);
+    tw_tensor *sizes = images ? sizes_of(t, images, &args->output_shape, first) : NULL;
+    tw_tensor *made =
+        sizes ? tw__temp(t, tw_nn_conv2d_transpose(images, args->kernel, sizes, args->strides, as_value(pad))) : NULL;
+    return tw__keep(t, turned(t, made, first, true));
+}
+
+/* ---- windows, each with weights of its own ---- */
+
+/* The windows of images as rows, [places, images, size of a window]. */
+static tw_tensor *windows_of(tw__temps *t, tw_tensor *x, tw_ints size, tw_ints strides, tw_ints places, int64_t features,
+                             bool first)
+{
+    int64_t count = 1, rank = size.count + 2;
+    for (int64_t i = 0; i < places.count; i++)
+        count *= places.items[i];
+    tw_tensor **rows = tw__temp_memory(t, tw__alloc_array((size_t)count + 1, sizeof *rows));
+    for (int64_t n = 0; rows && n < count; n++) {
+        int64_t begin[TW_MAX_RANK] = { 0 }, sizes[TW_MAX_RANK], rest = n;
+        sizes[0] = sizes[rank - 1] = -1;
+        for (int64_t i = size.count - 1; i >= 0; i--) {
+            begin[i + 1] = rest % places.items[i] * strides.items[i];
+            sizes[i + 1] = size.items[i];
+            rest /= places.items[i];
+        }
+        tw_tensor *window = TW_TEMP(Slice, x, tw__temp_ints(t, begin, rank, TW_INT32), tw__temp_ints(t, sizes, rank, TW_INT32));
+        window = turned(t, window, first, true);
+        rows[n] = window ? tw__temp_reshape(t, window, (int64_t[]){ 1, -1, features }, 3) : NULL;
+        if (!rows[n])
+            return NULL;
+    }
+    return rows && count ? tw__temp_concat(t, rows, (int)count, 0) : NULL;
+}
+
+static tw_tensor *local(tw_tensor *x, tw_tensor *kernel, tw_ints size, tw_ints strides, tw_ints places, const char *format)
+{
+    TW_TEMPS(t);
+    bool first;
+    int64_t axes = places.count, dims[TW_MAX_RANK], order[TW_MAX_RANK];
+    if (read_format(format, "Unknown data_format: ", &first) != TW_OK)
+        return NULL;
+    if (size.count != axes || strides.count != axes || x->shape.rank != axes + 2 || kernel->shape.rank != 3) {
+        tw__fail(TW_VALUE_ERROR, "local_conv%lldd: the sizes do not fit inputs of rank %d and a kernel of rank %d",
+                 (long long)axes, x->shape.rank, kernel->shape.rank);
+        return NULL;
+    }
+    tw_tensor *images = turned(t, x, first, false);
+    tw_tensor *rows = images ? windows_of(t, images, size, strides, places, kernel->shape.dims[1], first) : NULL;
+    for (int64_t i = 0; i < axes; i++) {
+        dims[i] = places.items[i];
+        order[i + 1] = i;
+    }
+    dims[axes] = -1;
+    dims[axes + 1] = kernel->shape.dims[2];
+    order[0] = axes;
+    order[axes + 1] = axes + 1;
+    tw_tensor *products = rows ? TW_TEMP(BatchMatMulV2, rows, kernel) : NULL;
+    products = products ? tw__temp_reshape(t, products, dims, (int)axes + 2) : NULL;
+    return tw__keep(t, turned(t, TW_TEMP(Transpose, products, tw__temp_ints(t, order, axes + 2, TW_INT32)), first, true));
+}
+
+TW_API(backend_local_conv1d,
+       "keras.backend.local_conv1d(inputs: tensor, kernel: tensor, kernel_size: ints, strides: ints, data_format: str = None) -> "
+       "tensor",
+       "A convolution of sequences whose weights differ from place to place.")
+{
+    int64_t places = args->kernel->shape.rank > 0 ? args->kernel->shape.dims[0] : 0;
+    return local(args->inputs, args->kernel, args->kernel_size, args->strides, TW_INTS(places), args->data_format);
+}
+
+TW_API(backend_local_conv2d,
+       "keras.backend.local_conv2d(inputs: tensor, kernel: tensor, kernel_size: ints, strides: ints, output_shape: ints, "
+       "data_format: str = None) -> tensor",
+       "A convolution of images whose weights differ from place to place.")
+{
+    return local(args->inputs, args->kernel, args->kernel_size, args->strides, args->output_shape, args->data_format);
+}
+
 /* ---- pooling ---- */
 
 static tw_tensor *pooled(tw_tensor *x, tw_ints size, tw_ints strides, const char *padding, const char *format, const char *mode)

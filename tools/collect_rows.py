@@ -9,7 +9,8 @@ Rows are TW_OP, TW_API, TW_METHOD, TW_PROPERTY and TW_CLASS at a line's start in
   inside/thalweg/api.h    stands for the public header of that name inside the library: the file's rows.h
   rows.c                  the tables: ops, signatures with their fields, classes; the C calls, each of which is one jump
   functions.c             the functions that are columns of ops; C calls that are more than a jump
-An op's row may hold the function that users call it by (`.function`, a signature): that is a row, too, whose body is made here. The
+An op's row may hold the function that users call it by (`.function`, a signature): that is a row, too, whose body is made here.
+Arguments that several signatures have may be a macro that is a text alone, of the file or of a header in its folder. The
 loops that ops' rows name (`.unary`, `.binary`) are declared in rows.h. An indented row, a duplicate and a malformed signature are errors. Files are only rewritten when they change.
 
 usage: collect_rows.py SRC OUT
@@ -42,16 +43,27 @@ class Bad(Exception):
     pass
 
 
-def strings_at(text, at):
-    """The string literals (adjacent ones joined) that begin at text[at:]; (content, position behind)."""
+def strings_at(text, at, words=None):
+    """The string literals (adjacent ones joined) that begin at text[at:], and words that stand for some; (content, position behind)."""
     out, any_seen = [], False
     while True:
-        m = re.compile(r'\s*"((?:[^"\\]|\\.)*)"').match(text, at)
-        if not m:
+        m = re.compile(r'\s*(?:"((?:[^"\\]|\\.)*)"|([A-Z]\w+))').match(text, at)
+        if not m or (m.group(2) and m.group(2) not in (words or ())):
             return ("".join(out) if any_seen else None), at
-        out.append(m.group(1))
+        out.append(words[m.group(2)] if m.group(2) else m.group(1))
         any_seen = True
         at = m.end()
+
+
+def words_of(text, known):
+    """What words stand for: macros that are texts alone, and the known ones; arguments that several rows have."""
+    found = dict(known)
+    for m in re.finditer(r'^#define ([A-Z]\w+) ((?:[^\n]*\\\n)*[^\n]*)$', text, re.M):
+        value = m.group(2).replace("\\\n", " ").strip()
+        content, at = strings_at(value, 0, found)
+        if content is not None and at == len(value):
+            found[m.group(1)] = content
+    return found
 
 
 def split_top(text, mark):
@@ -373,12 +385,17 @@ def scan(src):
 
     for folder, names, files in os.walk(src):
         names.sort()
-        for name in sorted(files):
-            if not name.endswith(".c"):
+        shared = {}  # the words of the folder's headers
+        for name in sorted(files, key=lambda name: (name.endswith(".c"), name)):
+            if not name.endswith((".c", ".h")):
                 continue
             path = os.path.join(folder, name)
             with open(path, encoding="utf-8") as f:
                 text = f.read()
+            words = words_of(text, shared)
+            if name.endswith(".h"):
+                shared = words
+                continue
             for m in ROW.finditer(text):
                 where = "%s:%d" % (path, text.count("\n", 0, m.start()) + 1)
                 indent, macro, ident = m.groups()
@@ -394,7 +411,7 @@ def scan(src):
                     except (Bad, KeyError, ValueError) as e:
                         problems.append("%s: error: %s" % (where, e))
                 else:
-                    signature, at = strings_at(text, m.end())
+                    signature, at = strings_at(text, m.end(), words)
                     doc = None
                     if macro == "TW_CLASS":
                         end = text.index(");\n", at)

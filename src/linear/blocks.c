@@ -202,12 +202,11 @@ static tw_status kronecker_init(void *self, const void *given)
 }
 static const tw__linear_methods kronecker_methods = { .shape = kronecker_shape, .results[TW_LINEAR_DENSE] = kronecker_dense };
 
-TW_CLASS(
-    linear_operator_kronecker,
-    "linalg.LinearOperatorKronecker(operators: list<linear_operator>, is_non_singular: int = None, is_self_adjoint: int = None, "
-    "is_positive_definite: int = None, is_square: int = None, name: str = None) -> linear_operator",
-    .parent = &tw__class_linear_operator, .size = sizeof(tw_linear_operator), .init = kronecker_init,
-    .methods = &kronecker_methods, .inert = " *", .doc = "The Kronecker product of operators.");
+TW_CLASS(linear_operator_kronecker,
+         "linalg.LinearOperatorKronecker(operators: list<linear_operator>, " TW_LINEAR_FACTS
+         ", name: str = None) -> linear_operator",
+         .parent = &tw__class_linear_operator, .size = sizeof(tw_linear_operator), .init = kronecker_init,
+         .methods = &kronecker_methods, .inert = " *", .doc = "The Kronecker product of operators.");
 
 TW_PROPERTY(linear_operator_kronecker_operators,
             "linalg.LinearOperatorKronecker.operators(self: linear_operator_kronecker) -> value", "The operators.")
@@ -250,13 +249,12 @@ static tw_status update_init(void *self, const void *given)
 }
 static const tw__linear_methods update_methods = { .shape = update_shape, .results[TW_LINEAR_DENSE] = update_dense };
 
-TW_CLASS(
-    linear_operator_low_rank_update,
-    "linalg.LinearOperatorLowRankUpdate(base_operator: linear_operator, u: value, diag_update: value = None, v: value = None, "
-    "is_diag_update_positive: bool = None, is_non_singular: int = None, is_self_adjoint: int = None, "
-    "is_positive_definite: int = None, is_square: int = None, name: str = LinearOperatorLowRankUpdate) -> linear_operator",
-    .parent = &tw__class_linear_operator, .size = sizeof(tw_linear_operator), .init = update_init, .methods = &update_methods,
-    .inert = " *", .doc = "L + U D V^H, of an operator and three thin matrices.");
+TW_CLASS(linear_operator_low_rank_update,
+         "linalg.LinearOperatorLowRankUpdate(base_operator: linear_operator, u: value, diag_update: value = None, "
+         "v: value = None, is_diag_update_positive: bool = None, " TW_LINEAR_FACTS
+         ", name: str = LinearOperatorLowRankUpdate) -> linear_operator",
+         .parent = &tw__class_linear_operator, .size = sizeof(tw_linear_operator), .init = update_init,
+         .methods = &update_methods, .inert = " *", .doc = "L + U D V^H, of an operator and three thin matrices.");
 
 TW_PROPERTY(linear_operator_low_rank_update_base_operator,
             "linalg.LinearOperatorLowRankUpdate.base_operator(self: linear_operator_low_rank_update) -> linear_operator", "L.")

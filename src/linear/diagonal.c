@@ -140,8 +140,7 @@ static const tw__linear_methods diag_methods = { DIAGONAL, .results[TW_LINEAR_CO
                                                  .made = diag_made };
 
 TW_CLASS(linear_operator_diag,
-         "linalg.LinearOperatorDiag(diag: value, is_non_singular: int = None, is_self_adjoint: int = None, "
-         "is_positive_definite: int = None, is_square: int = None, name: str = LinearOperatorDiag) -> linear_operator",
+         "linalg.LinearOperatorDiag(diag: value, " TW_LINEAR_FACTS ", name: str = LinearOperatorDiag) -> linear_operator",
          .parent = &tw__class_linear_operator, .size = sizeof(tw_linear_operator), .init = diag_init, .methods = &diag_methods,
          .inert = " *", .doc = "A diagonal matrix.");
 

@@ -83,8 +83,7 @@ static const tw__linear_methods adjoint_methods = { .shape = adjoint_shape,
                                                     .results[TW_LINEAR_LOG_ABS_DETERMINANT] = adjoint_log };
 
 TW_CLASS(linear_operator_adjoint,
-         "linalg.LinearOperatorAdjoint(operator: linear_operator, is_non_singular: int = None, is_self_adjoint: int = None, "
-         "is_positive_definite: int = None, is_square: int = None, name: str = None) -> linear_operator",
+         "linalg.LinearOperatorAdjoint(operator: linear_operator, " TW_LINEAR_FACTS ", name: str = None) -> linear_operator",
          .parent = &tw__class_linear_operator, .size = sizeof(tw_linear_operator), .init = adjoint_init,
          .methods = &adjoint_methods, .inert = " *", .doc = "The adjoint of an operator.");
 
@@ -149,8 +148,7 @@ static const tw__linear_methods inversion_methods = { .shape = inversion_shape,
                                                       .results[TW_LINEAR_LOG_ABS_DETERMINANT] = inversion_log };
 
 TW_CLASS(linear_operator_inversion,
-         "linalg.LinearOperatorInversion(operator: linear_operator, is_non_singular: int = None, is_self_adjoint: int = None, "
-         "is_positive_definite: int = None, is_square: int = None, name: str = None) -> linear_operator",
+         "linalg.LinearOperatorInversion(operator: linear_operator, " TW_LINEAR_FACTS ", name: str = None) -> linear_operator",
          .parent = &tw__class_linear_operator, .size = sizeof(tw_linear_operator), .init = inversion_init,
          .methods = &inversion_methods, .inert = " *", .doc = "The inverse of an operator.");
 
@@ -232,12 +230,11 @@ static const tw__linear_methods composition_methods = { .shape = composition_sha
                                                         .results[TW_LINEAR_DETERMINANT] = composition_determinant,
                                                         .results[TW_LINEAR_LOG_ABS_DETERMINANT] = composition_log };
 
-TW_CLASS(
-    linear_operator_composition,
-    "linalg.LinearOperatorComposition(operators: list<linear_operator>, is_non_singular: int = None, is_self_adjoint: int = None, "
-    "is_positive_definite: int = None, is_square: int = None, name: str = None) -> linear_operator",
-    .parent = &tw__class_linear_operator, .size = sizeof(tw_linear_operator), .init = composition_init,
-    .methods = &composition_methods, .inert = " *", .doc = "The product of operators.");
+TW_CLASS(linear_operator_composition,
+         "linalg.LinearOperatorComposition(operators: list<linear_operator>, " TW_LINEAR_FACTS
+         ", name: str = None) -> linear_operator",
+         .parent = &tw__class_linear_operator, .size = sizeof(tw_linear_operator), .init = composition_init,
+         .methods = &composition_methods, .inert = " *", .doc = "The product of operators.");
 
 TW_PROPERTY(linear_operator_composition_operators,
             "linalg.LinearOperatorComposition.operators(self: linear_operator_composition) -> value", "The operators.")

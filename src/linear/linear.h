@@ -110,4 +110,9 @@ static inline tw_shape tw__shape_with(tw_shape shape, int64_t rows, int64_t colu
     return TW_UNKNOWN_SHAPE;
 }
 
+/* What is known of a matrix: arguments of every class. */
+#define TW_LINEAR_FACTS                                                                            \
+    "is_non_singular: int = None, is_self_adjoint: int = None, is_positive_definite: int = None, " \
+    "is_square: int = None"
+
 #endif

@@ -39,13 +39,12 @@ static void operator_visit(void *self, tw__visitor visitor, void *context)
         visitor(context, &linear->of[i]->module.trackable.object);
 }
 
-TW_CLASS(
-    linear_operator,
-    "linalg.LinearOperator(dtype: dtype?, graph_parents: value = None, is_non_singular: int = None, is_self_adjoint: int = None, "
-    "is_positive_definite: int = None, is_square: int = None, name: str = None, parameters: value = None) -> linear_operator",
-    .parent = &tw__class_module, .size = sizeof(tw_linear_operator), .init = operator_init, .destroy = operator_destroy,
-    .visit = operator_visit, .inert = " *",
-    .doc = "A matrix, or a batch of matrices, that is known by its parts and acts on others; to be subclassed.");
+TW_CLASS(linear_operator,
+         "linalg.LinearOperator(dtype: dtype?, graph_parents: value = None, " TW_LINEAR_FACTS
+         ", name: str = None, parameters: value = None) -> linear_operator",
+         .parent = &tw__class_module, .size = sizeof(tw_linear_operator), .init = operator_init, .destroy = operator_destroy,
+         .visit = operator_visit, .inert = " *",
+         .doc = "A matrix, or a batch of matrices, that is known by its parts and acts on others; to be subclassed.");
 
 tw_status tw__linear_part(tw_linear_operator *self, int index, const char *name, const tw_value *value, tw_dtype dtype)
 {

@@ -65,8 +65,8 @@ static tw_status matrix_init(void *self, const void *given)
 static const tw__linear_methods matrix_methods = { .shape = first_shape, .results[TW_LINEAR_DENSE] = first_part };
 
 TW_CLASS(linear_operator_full_matrix,
-         "linalg.LinearOperatorFullMatrix(matrix: value, is_non_singular: int = None, is_self_adjoint: int = None, "
-         "is_positive_definite: int = None, is_square: int = None, name: str = LinearOperatorFullMatrix) -> linear_operator",
+         "linalg.LinearOperatorFullMatrix(matrix: value, " TW_LINEAR_FACTS
+         ", name: str = LinearOperatorFullMatrix) -> linear_operator",
          .parent = &tw__class_linear_operator, .size = sizeof(tw_linear_operator), .init = matrix_init,
          .methods = &matrix_methods, .inert = " *", .doc = "A dense matrix.");
 
@@ -130,8 +130,8 @@ static const tw__linear_methods lower_methods = { .shape = first_shape,
                                                   .results[TW_LINEAR_LOG_ABS_DETERMINANT] = lower_log };
 
 TW_CLASS(linear_operator_lower_triangular,
-         "linalg.LinearOperatorLowerTriangular(tril: value, is_non_singular: int = None, is_self_adjoint: int = None, "
-         "is_positive_definite: int = None, is_square: int = None, name: str = LinearOperatorLowerTriangular) -> linear_operator",
+         "linalg.LinearOperatorLowerTriangular(tril: value, " TW_LINEAR_FACTS
+         ", name: str = LinearOperatorLowerTriangular) -> linear_operator",
          .parent = &tw__class_linear_operator, .size = sizeof(tw_linear_operator), .init = lower_init, .methods = &lower_methods,
          .inert = " *", .doc = "The lower triangle of a dense matrix.");
 
@@ -200,8 +200,8 @@ static const tw__linear_methods reflect_methods = { .shape = vector_shape,
                                                     .results[TW_LINEAR_COND] = ones };
 
 TW_CLASS(linear_operator_householder,
-         "linalg.LinearOperatorHouseholder(reflection_axis: value, is_non_singular: int = None, is_self_adjoint: int = None, "
-         "is_positive_definite: int = None, is_square: int = None, name: str = LinearOperatorHouseholder) -> linear_operator",
+         "linalg.LinearOperatorHouseholder(reflection_axis: value, " TW_LINEAR_FACTS
+         ", name: str = LinearOperatorHouseholder) -> linear_operator",
          .parent = &tw__class_linear_operator, .size = sizeof(tw_linear_operator), .init = reflect_init,
          .methods = &reflect_methods, .inert = " *", .doc = "A reflection: 1 - 2 v v^H / |v|^2.");
 
@@ -251,9 +251,8 @@ static const tw__linear_methods permutation_methods = { .shape = vector_shape,
                                                         .results[TW_LINEAR_COND] = ones };
 
 TW_CLASS(linear_operator_permutation,
-         "linalg.LinearOperatorPermutation(perm: value, dtype: dtype = float32, is_non_singular: int = None, "
-         "is_self_adjoint: int = None, is_positive_definite: int = None, is_square: int = None, "
-         "name: str = LinearOperatorPermutation) -> linear_operator",
+         "linalg.LinearOperatorPermutation(perm: value, dtype: dtype = float32, " TW_LINEAR_FACTS
+         ", name: str = LinearOperatorPermutation) -> linear_operator",
          .parent = &tw__class_linear_operator, .size = sizeof(tw_linear_operator), .init = permutation_init,
          .methods = &permutation_methods, .inert = " *", .doc = "A permutation of rows: row i of the product is row perm[i].");
 
@@ -303,8 +302,8 @@ static tw_status toeplitz_init(void *self, const void *given)
 static const tw__linear_methods toeplitz_methods = { .shape = toeplitz_shape, .results[TW_LINEAR_DENSE] = toeplitz_dense };
 
 TW_CLASS(linear_operator_toeplitz,
-         "linalg.LinearOperatorToeplitz(col: value, row: value, is_non_singular: int = None, is_self_adjoint: int = None, "
-         "is_positive_definite: int = None, is_square: int = None, name: str = LinearOperatorToeplitz) -> linear_operator",
+         "linalg.LinearOperatorToeplitz(col: value, row: value, " TW_LINEAR_FACTS
+         ", name: str = LinearOperatorToeplitz) -> linear_operator",
          .parent = &tw__class_linear_operator, .size = sizeof(tw_linear_operator), .init = toeplitz_init,
          .methods = &toeplitz_methods, .inert = " *", .doc = "A matrix whose diagonals are constant.");
 
@@ -398,9 +397,8 @@ static const tw__linear_methods tridiag_methods = { .shape = tridiag_shape,
                                                     .results[TW_LINEAR_DENSE] = tridiag_dense };
 
 TW_CLASS(linear_operator_tridiag,
-         "linalg.LinearOperatorTridiag(diagonals: value, diagonals_format: str = compact, is_non_singular: int = None, "
-         "is_self_adjoint: int = None, is_positive_definite: int = None, is_square: int = None, "
-         "name: str = LinearOperatorTridiag) -> linear_operator",
+         "linalg.LinearOperatorTridiag(diagonals: value, diagonals_format: str = compact, " TW_LINEAR_FACTS
+         ", name: str = LinearOperatorTridiag) -> linear_operator",
          .parent = &tw__class_linear_operator, .size = sizeof(tw_linear_operator), .init = tridiag_init,
          .methods = &tridiag_methods, .inert = " *", .doc = "A matrix of three diagonals.");
 

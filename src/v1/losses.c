@@ -160,6 +160,9 @@ static tw_tensor *of_pair(const char *usual, const common *given, of_elements el
     return end(&own, losses ? weighted(&own.part, t, losses, given->weights, given->reduction) : NULL, given->collection);
 }
 
+/* Arguments that all losses have. */
+#define LOSS_ARGUMENTS "scope: str = None, loss_collection: str? = losses, reduction: str = weighted_sum_by_nonzero_weights"
+
 TW_API(
     v1_compute_weighted_loss,
     "compat.v1.losses.compute_weighted_loss(losses: tensor, weights: tensor = None, "
@@ -180,8 +183,8 @@ static tw_tensor *absolute(tw__temps *t, tw_tensor *labels, tw_tensor *predictio
 }
 
 TW_API(v1_absolute_difference,
-       "compat.v1.losses.absolute_difference(labels: tensor?, predictions: tensor?, weights: tensor = None, "
-       "scope: str = None, loss_collection: str? = losses, reduction: str = weighted_sum_by_nonzero_weights) -> tensor",
+       "compat.v1.losses.absolute_difference(labels: tensor?, predictions: tensor?, weights: tensor = None, " LOSS_ARGUMENTS
+       ") -> tensor",
        "|predictions - labels|.")
 {
     return of_pair("absolute_difference", COMMON(labels, predictions), absolute, args);
@@ -194,8 +197,8 @@ static tw_tensor *squared(tw__temps *t, tw_tensor *labels, tw_tensor *prediction
 }
 
 TW_API(v1_mean_squared_error,
-       "compat.v1.losses.mean_squared_error(labels: tensor?, predictions: tensor?, weights: tensor = None, "
-       "scope: str = None, loss_collection: str? = losses, reduction: str = weighted_sum_by_nonzero_weights) -> tensor",
+       "compat.v1.losses.mean_squared_error(labels: tensor?, predictions: tensor?, weights: tensor = None, " LOSS_ARGUMENTS
+       ") -> tensor",
        "(predictions - labels)^2.")
 {
     return of_pair("mean_squared_error", COMMON(labels, predictions), squared, args);
@@ -209,8 +212,7 @@ static tw_tensor *hinge(tw__temps *t, tw_tensor *labels, tw_tensor *logits, cons
 }
 
 TW_API(v1_hinge_loss,
-       "compat.v1.losses.hinge_loss(labels: tensor?, logits: tensor?, weights: tensor = None, "
-       "scope: str = None, loss_collection: str? = losses, reduction: str = weighted_sum_by_nonzero_weights) -> tensor",
+       "compat.v1.losses.hinge_loss(labels: tensor?, logits: tensor?, weights: tensor = None, " LOSS_ARGUMENTS ") -> tensor",
        "max(0, 1 - (2 labels - 1) logits).")
 {
     return of_pair("hinge_loss", COMMON(labels, logits), hinge, args);
@@ -224,10 +226,11 @@ static tw_tensor *huber(tw__temps *t, tw_tensor *labels, tw_tensor *predictions,
     return TW_TEMP(AddV2, half, TW_TEMP(Mul, delta, TW_TEMP(Sub, error, quadratic)));
 }
 
-TW_API(v1_huber_loss,
-       "compat.v1.losses.huber_loss(labels: tensor?, predictions: tensor?, weights: tensor = None, delta: float = 1.0, "
-       "scope: str = None, loss_collection: str? = losses, reduction: str = weighted_sum_by_nonzero_weights) -> tensor",
-       "Half the square of errors up to delta, linear beyond.")
+TW_API(
+    v1_huber_loss,
+    "compat.v1.losses.huber_loss(labels: tensor?, predictions: tensor?, weights: tensor = None, delta: float = 1.0, " LOSS_ARGUMENTS
+    ") -> tensor",
+    "Half the square of errors up to delta, linear beyond.")
 {
     return of_pair("huber_loss", COMMON(labels, predictions), huber, args);
 }
@@ -240,10 +243,11 @@ static tw_tensor *logarithmic(tw__temps *t, tw_tensor *labels, tw_tensor *predic
     return TW_TEMP(Sub, yes, TW_TEMP(Mul, TW_TEMP(Sub, 1.0, labels), no));
 }
 
-TW_API(v1_log_loss,
-       "compat.v1.losses.log_loss(labels: tensor?, predictions: tensor?, weights: tensor = None, epsilon: float = 1e-7, "
-       "scope: str = None, loss_collection: str? = losses, reduction: str = weighted_sum_by_nonzero_weights) -> tensor",
-       "-labels log(predictions) - (1 - labels) log(1 - predictions).")
+TW_API(
+    v1_log_loss,
+    "compat.v1.losses.log_loss(labels: tensor?, predictions: tensor?, weights: tensor = None, epsilon: float = 1e-7, " LOSS_ARGUMENTS
+    ") -> tensor",
+    "-labels log(predictions) - (1 - labels) log(1 - predictions).")
 {
     return of_pair("log_loss", COMMON(labels, predictions), logarithmic, args);
 }
@@ -257,11 +261,10 @@ static tw_tensor *cosine(tw__temps *t, tw_tensor *labels, tw_tensor *predictions
     return TW_TEMP(Sub, 1.0, similar);
 }
 
-TW_API(
-    v1_cosine_distance,
-    "compat.v1.losses.cosine_distance(labels: tensor?, predictions: tensor?, axis: int = None, weights: tensor = None, scope: str = None, loss_collection: str? = losses, "
-    "reduction: str = weighted_sum_by_nonzero_weights, dim: int = None) -> tensor",
-    "1 - the sum of labels * predictions along an axis.")
+TW_API(v1_cosine_distance,
+       "compat.v1.losses.cosine_distance(labels: tensor?, predictions: tensor?, axis: int = None, "
+       "weights: tensor = None, " LOSS_ARGUMENTS ", dim: int = None) -> tensor",
+       "1 - the sum of labels * predictions along an axis.")
 {
     if (args->axis != TW_NO_INT && args->dim != TW_NO_INT)
         tw__fail(TW_VALUE_ERROR, "Cannot specify both 'axis' and 'dim'");
@@ -331,8 +334,7 @@ static tw_tensor *smooth(tw__temps *t, tw_tensor *labels, double smoothing, doub
 
 TW_API(v1_sigmoid_cross_entropy,
        "compat.v1.losses.sigmoid_cross_entropy(multi_class_labels: tensor?, logits: tensor?, weights: tensor = None, "
-       "label_smoothing: float = 0, "
-       "scope: str = None, loss_collection: str? = losses, reduction: str = weighted_sum_by_nonzero_weights) -> tensor",
+       "label_smoothing: float = 0, " LOSS_ARGUMENTS ") -> tensor",
        "The cross-entropy of independent classes.")
 {
     if (check_given(args->multi_class_labels, "multi_class_labels", args->logits, "logits") != TW_OK ||
@@ -362,8 +364,7 @@ static tw_tensor *spread(tw__temps *t, tw_tensor *labels, double smoothing)
 
 TW_API(v1_softmax_cross_entropy,
        "compat.v1.losses.softmax_cross_entropy(onehot_labels: tensor?, logits: tensor?, weights: tensor = None, "
-       "label_smoothing: float = 0, "
-       "scope: str = None, loss_collection: str? = losses, reduction: str = weighted_sum_by_nonzero_weights) -> tensor",
+       "label_smoothing: float = 0, " LOSS_ARGUMENTS ") -> tensor",
        "The cross-entropy of distributions over classes.")
 {
     if (check_given(args->onehot_labels, "onehot_labels", args->logits, "logits") != TW_OK ||
@@ -393,8 +394,8 @@ static tw_tensor *without_last(tw__temps *t, tw_tensor *tensor, int rank)
 }
 
 TW_API(v1_sparse_softmax_cross_entropy,
-       "compat.v1.losses.sparse_softmax_cross_entropy(labels: tensor?, logits: tensor?, weights: tensor = None, "
-       "scope: str = None, loss_collection: str? = losses, reduction: str = weighted_sum_by_nonzero_weights) -> tensor",
+       "compat.v1.losses.sparse_softmax_cross_entropy(labels: tensor?, logits: tensor?, weights: tensor = None, " LOSS_ARGUMENTS
+       ") -> tensor",
        "The cross-entropy of distributions with classes given by number.")
 {
     if (check_given(args->labels, "labels", args->logits, "logits") != TW_OK || check_reduction(args->reduction) != TW_OK)

@@ -67,9 +67,7 @@ static tw_value mean_row(const mean_rule *rule, const tw__v1_told *told, tw_tens
     mean_row(&(const mean_rule){ function_, function_, values_, after_, own_ }, &TW_V1_TOLD(), args->labels, args->predictions, \
              args->weights, args)
 
-TW_API(v1_metrics_mean,
-       "compat.v1.metrics.mean(values: tensor, weights: tensor = None, metrics_collections: value = None, "
-       "updates_collections: value = None, name: str = None) -> value",
+TW_API(v1_metrics_mean, "compat.v1.metrics.mean(values: tensor, " TW_METRIC_ARGUMENTS ") -> value",
        "The mean of all values, weighted.")
 {
     tw__v1_told told = TW_V1_TOLD();
@@ -87,11 +85,8 @@ static tw_tensor *right(tw__temps *t, tw_tensor *labels, tw_tensor *predictions,
     return equal ? tw__temp_cast(t, equal, TW_FLOAT32) : NULL;
 }
 
-TW_API(
-    v1_metrics_accuracy,
-    "compat.v1.metrics.accuracy(labels: tensor, predictions: tensor, weights: tensor = None, metrics_collections: value = None, "
-    "updates_collections: value = None, name: str = None) -> value",
-    "How often predictions are the labels.")
+TW_API(v1_metrics_accuracy, "compat.v1.metrics.accuracy(labels: tensor, predictions: tensor, " TW_METRIC_ARGUMENTS ") -> value",
+       "How often predictions are the labels.")
 {
     return MEAN_ROW("accuracy", right, NULL, false);
 }
@@ -103,11 +98,9 @@ static tw_tensor *absolute(tw__temps *t, tw_tensor *labels, tw_tensor *predictio
     return TW_TEMP(Abs, TW_TEMP(Sub, tw__temp_cast(t, predictions, TW_FLOAT32), tw__temp_cast(t, labels, TW_FLOAT32)));
 }
 
-TW_API(
-    v1_metrics_mean_absolute_error,
-    "compat.v1.metrics.mean_absolute_error(labels: tensor, predictions: tensor, weights: tensor = None, metrics_collections: value = None, "
-    "updates_collections: value = None, name: str = None) -> value",
-    "The mean of |predictions - labels|.")
+TW_API(v1_metrics_mean_absolute_error,
+       "compat.v1.metrics.mean_absolute_error(labels: tensor, predictions: tensor, " TW_METRIC_ARGUMENTS ") -> value",
+       "The mean of |predictions - labels|.")
 {
     return MEAN_ROW("mean_absolute_error", absolute, NULL, false);
 }
@@ -118,11 +111,9 @@ static tw_tensor *squared(tw__temps *t, tw_tensor *labels, tw_tensor *prediction
     return TW_TEMP(SquaredDifference, tw__temp_cast(t, labels, TW_FLOAT32), tw__temp_cast(t, predictions, TW_FLOAT32));
 }
 
-TW_API(
-    v1_metrics_mean_squared_error,
-    "compat.v1.metrics.mean_squared_error(labels: tensor, predictions: tensor, weights: tensor = None, metrics_collections: value = None, "
-    "updates_collections: value = None, name: str = None) -> value",
-    "The mean of (predictions - labels)^2.")
+TW_API(v1_metrics_mean_squared_error,
+       "compat.v1.metrics.mean_squared_error(labels: tensor, predictions: tensor, " TW_METRIC_ARGUMENTS ") -> value",
+       "The mean of (predictions - labels)^2.")
 {
     return MEAN_ROW("mean_squared_error", squared, NULL, false);
 }
@@ -132,11 +123,9 @@ static tw_tensor *root(tw__temps *t, tw_tensor *mean)
     return TW_TEMP(Sqrt, mean);
 }
 
-TW_API(
-    v1_metrics_root_mean_squared_error,
-    "compat.v1.metrics.root_mean_squared_error(labels: tensor, predictions: tensor, weights: tensor = None, metrics_collections: value = None, "
-    "updates_collections: value = None, name: str = None) -> value",
-    "The root of the mean of (predictions - labels)^2.")
+TW_API(v1_metrics_root_mean_squared_error,
+       "compat.v1.metrics.root_mean_squared_error(labels: tensor, predictions: tensor, " TW_METRIC_ARGUMENTS ") -> value",
+       "The root of the mean of (predictions - labels)^2.")
 {
     return MEAN_ROW("root_mean_squared_error", squared, root, true);
 }
@@ -149,11 +138,10 @@ static tw_tensor *relative(tw__temps *t, tw_tensor *labels, tw_tensor *predictio
     return TW_TEMP(SelectV2, none, TW_TEMP(ZerosLike, share), share);
 }
 
-TW_API(
-    v1_metrics_mean_relative_error,
-    "compat.v1.metrics.mean_relative_error(labels: tensor, predictions: tensor, normalizer: tensor, weights: tensor = None, metrics_collections: value = None, "
-    "updates_collections: value = None, name: str = None) -> value",
-    "The mean of |labels - predictions| / normalizer, 0 where that is 0.")
+TW_API(v1_metrics_mean_relative_error,
+       "compat.v1.metrics.mean_relative_error(labels: tensor, predictions: tensor, normalizer: tensor, " TW_METRIC_ARGUMENTS
+       ") -> value",
+       "The mean of |labels - predictions| / normalizer, 0 where that is 0.")
 {
     return MEAN_ROW("mean_relative_error", relative, NULL, false);
 }
@@ -170,11 +158,9 @@ static tw_tensor *distance(tw__temps *t, tw_tensor *mean)
     return TW_TEMP(Sub, 1.0, mean);
 }
 
-TW_API(
-    v1_metrics_mean_cosine_distance,
-    "compat.v1.metrics.mean_cosine_distance(labels: tensor, predictions: tensor, dim: int, weights: tensor = None, metrics_collections: value = None, "
-    "updates_collections: value = None, name: str = None) -> value",
-    "1 - the mean of the products along a dimension.")
+TW_API(v1_metrics_mean_cosine_distance,
+       "compat.v1.metrics.mean_cosine_distance(labels: tensor, predictions: tensor, dim: int, " TW_METRIC_ARGUMENTS ") -> value",
+       "1 - the mean of the products along a dimension.")
 {
     return MEAN_ROW("mean_cosine_distance", similar, distance, false);
 }
@@ -187,19 +173,15 @@ static tw_tensor *below(tw__temps *t, tw_tensor *values, tw_tensor *none, const 
     return less ? tw__temp_cast(t, less, TW_FLOAT32) : NULL;
 }
 
-TW_API(
-    v1_metrics_percentage_below,
-    "compat.v1.metrics.percentage_below(values: tensor, threshold: tensor, weights: tensor = None, metrics_collections: value = None, "
-    "updates_collections: value = None, name: str = None) -> value",
-    "How many values are below a threshold.")
+TW_API(v1_metrics_percentage_below,
+       "compat.v1.metrics.percentage_below(values: tensor, threshold: tensor, " TW_METRIC_ARGUMENTS ") -> value",
+       "How many values are below a threshold.")
 {
     return mean_row(&(const mean_rule){ "percentage_below", "percentage_below_threshold", below, NULL, false }, &TW_V1_TOLD(),
                     args->values, NULL, args->weights, args);
 }
 
-TW_API(v1_metrics_mean_tensor,
-       "compat.v1.metrics.mean_tensor(values: tensor, weights: tensor = None, metrics_collections: value = None, "
-       "updates_collections: value = None, name: str = None) -> value",
+TW_API(v1_metrics_mean_tensor, "compat.v1.metrics.mean_tensor(values: tensor, " TW_METRIC_ARGUMENTS ") -> value",
        "The mean of every element of the values.")
 {
     tw__v1_told told = TW_V1_TOLD();
@@ -317,19 +299,14 @@ static tw_value of_two(const tw__v1_told *told, const char *name, const kind *ot
     return tw__v1_metric_end(&m, value, update);
 }
 
-TW_API(
-    v1_metrics_precision,
-    "compat.v1.metrics.precision(labels: tensor, predictions: tensor, weights: tensor = None, metrics_collections: value = None, "
-    "updates_collections: value = None, name: str = None) -> value",
-    "true positives / (true positives + false positives)")
+TW_API(v1_metrics_precision, "compat.v1.metrics.precision(labels: tensor, predictions: tensor, " TW_METRIC_ARGUMENTS ") -> value",
+       "true positives / (true positives + false positives)")
 {
     tw__v1_told told = TW_V1_TOLD();
     return of_two(&told, "precision", &kinds[1], args->labels, args->predictions, args->weights);
 }
 
-TW_API(v1_metrics_recall,
-       "compat.v1.metrics.recall(labels: tensor, predictions: tensor, weights: tensor = None, metrics_collections: value = None, "
-       "updates_collections: value = None, name: str = None) -> value",
+TW_API(v1_metrics_recall, "compat.v1.metrics.recall(labels: tensor, predictions: tensor, " TW_METRIC_ARGUMENTS ") -> value",
        "true positives / (true positives + false negatives)")
 {
     tw__v1_told told = TW_V1_TOLD();

@@ -54,4 +54,9 @@ tw_tensor *tw__v1_sum(tw__temps *t, tw_tensor *values);
 tw_tensor *tw__v1_flat(tw__temps *t, tw_tensor *tensor, tw_dtype dtype); /* as a vector of that dtype */
 tw_tensor *tw__v1_number(tw__temps *t, double value);                    /* of float32 */
 
+/* Arguments that metrics have. */
+#define TW_METRIC_ARGUMENTS                                                                          \
+    "weights: tensor = None, metrics_collections: value = None, updates_collections: value = None, " \
+    "name: str = None"
+
 #endif

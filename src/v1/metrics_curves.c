@@ -125,19 +125,21 @@ static tw_value share_at(const tw__v1_told *told, const char *name, which other,
     return tw__v1_metric_end(&m, results[0], results[1]);
 }
 
-TW_API(v1_metrics_precision_at_thresholds,
-       "compat.v1.metrics.precision_at_thresholds(labels: tensor, predictions: tensor, thresholds: tensor<float32>, "
-       "weights: tensor = None, metrics_collections: value = None, updates_collections: value = None, name: str = None) -> value",
-       "true positives / (true positives + false positives) at every threshold.")
+TW_API(
+    v1_metrics_precision_at_thresholds,
+    "compat.v1.metrics.precision_at_thresholds(labels: tensor, predictions: tensor, thresholds: tensor<float32>, " TW_METRIC_ARGUMENTS
+    ") -> value",
+    "true positives / (true positives + false positives) at every threshold.")
 {
     tw__v1_told told = TW_V1_TOLD();
     return share_at(&told, "precision", FALSE_POSITIVES, args->labels, args->predictions, args->thresholds, args->weights);
 }
 
-TW_API(v1_metrics_recall_at_thresholds,
-       "compat.v1.metrics.recall_at_thresholds(labels: tensor, predictions: tensor, thresholds: tensor<float32>, "
-       "weights: tensor = None, metrics_collections: value = None, updates_collections: value = None, name: str = None) -> value",
-       "true positives / (true positives + false negatives) at every threshold.")
+TW_API(
+    v1_metrics_recall_at_thresholds,
+    "compat.v1.metrics.recall_at_thresholds(labels: tensor, predictions: tensor, thresholds: tensor<float32>, " TW_METRIC_ARGUMENTS
+    ") -> value",
+    "true positives / (true positives + false negatives) at every threshold.")
 {
     tw__v1_told told = TW_V1_TOLD();
     return share_at(&told, "recall", FALSE_NEGATIVES, args->labels, args->predictions, args->thresholds, args->weights);
@@ -271,11 +273,10 @@ TW_API(
     return tw__v1_metric_change(&m, value, matrix, change);
 }
 
-TW_API(
-    v1_metrics_mean_per_class_accuracy,
-    "compat.v1.metrics.mean_per_class_accuracy(labels: tensor, predictions: tensor, num_classes: int > 0, weights: tensor = None, "
-    "metrics_collections: value = None, updates_collections: value = None, name: str = None) -> value",
-    "The mean over classes of the accuracy in each; the update is the accuracy of each.")
+TW_API(v1_metrics_mean_per_class_accuracy,
+       "compat.v1.metrics.mean_per_class_accuracy(labels: tensor, predictions: tensor, num_classes: int > 0, " TW_METRIC_ARGUMENTS
+       ") -> value",
+       "The mean over classes of the accuracy in each; the update is the accuracy of each.")
 {
     tw__v1_told told = TW_V1_TOLD();
     tw__v1_metric m;

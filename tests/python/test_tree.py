@@ -261,6 +261,14 @@ def test_a_good_row_gives_a_c_call(tmp_path):
     assert "#define tw_nn_f_defaults .axis = -1, .use_bias = true, .tw_size = sizeof(tw_nn_f_args)" in header
 
 
+def test_arguments_may_be_a_macro_that_is_a_text(tmp_path):
+    done = run_collector(tmp_path, '#define AXES "axis: int = -1, " \\\n    "keep: bool = True"\n#define ALL AXES ", name: str = None"\n'
+                                   'TW_API(nn_f, "nn.f(x: tensor, " ALL ") -> tensor", "doc")\n{\n}\n')
+    assert done.returncode == 0, done.stderr
+    header = (tmp_path / "out/include/thalweg/nn.h").read_text()
+    assert "#define tw_nn_f_defaults .axis = -1, .keep = true, .tw_size = sizeof(tw_nn_f_args)" in header and "const char *name;" in header
+
+
 def test_options_that_came_later_stand_last(tmp_path):
     done = run_collector(tmp_path, 'TW_API(f, "f(x: tensor, scale: float = 2.0 since 0.2, axis: int = 0) -> tensor", "doc")\n{\n}\n')
     assert done.returncode == 0, done.stderr

@@ -28,6 +28,12 @@ static tw_value pair_of(tw_tensor *first, tw_tensor *second)
     return (tw_value){ .kind = TW_VALUE_TUPLE, .list = { pair, 2, NULL } };
 }
 
+/* Arguments of the functions that draw a part of an image. */
+#define CROP_ARGUMENTS                                                                                   \
+    "min_object_covered: tensor<float32> = None, aspect_ratio_range: value = None, "                     \
+    "area_range: value = None, max_attempts: int = None, use_image_if_no_bounding_boxes: bool = False, " \
+    "name: str = None"
+
 TW_API(image_non_max_suppression,
        "image.non_max_suppression(boxes: tensor<float32>, scores: tensor<float32>, max_output_size: tensor<int32>, "
        "iou_threshold: tensor<float32> = None, score_threshold: tensor<float32> = None, name: str = None) -> tensor",
@@ -257,33 +263,27 @@ static tw_tensors distorted(tw_tensor *size, tw_tensor *boxes, tw_tensor *covere
         &args->aspect_ratio_range, &args->area_range, args->max_attempts, args->use_image_if_no_bounding_boxes \
     }
 
-TW_API(
-    image_sample_distorted_bounding_box,
-    "image.sample_distorted_bounding_box(image_size: tensor, bounding_boxes: tensor<float32>, seed: int = 0, min_object_covered: tensor<float32> = None, "
-    "aspect_ratio_range: value = None, area_range: value = None, max_attempts: int = None, use_image_if_no_bounding_boxes: bool = False, "
-    "name: str = None) -> tensors<SampleDistortedBoundingBoxV2>",
-    "Begin, size and box of a part of an image by chance that covers enough of one of the boxes.")
+TW_API(image_sample_distorted_bounding_box,
+       "image.sample_distorted_bounding_box(image_size: tensor, bounding_boxes: tensor<float32>, seed: int = 0, " CROP_ARGUMENTS
+       ") -> tensors<SampleDistortedBoundingBoxV2>",
+       "Begin, size and box of a part of an image by chance that covers enough of one of the boxes.")
 {
     tw__seeds seeds = args->seed ? tw__seed_pair(args->seed) : (tw__seeds){ 0 };
     return distorted(args->image_size, args->bounding_boxes, args->min_object_covered, NULL, seeds, CHANCE);
 }
 
-TW_API(
-    image_stateless_sample_distorted_bounding_box,
-    "image.stateless_sample_distorted_bounding_box(image_size: tensor, bounding_boxes: tensor<float32>, seed: tensor<int32>, "
-    "min_object_covered: tensor<float32> = None, aspect_ratio_range: value = None, area_range: value = None, max_attempts: int = None, "
-    "use_image_if_no_bounding_boxes: bool = False, name: str = None) -> tensors<StatelessSampleDistortedBoundingBox>",
-    "sample_distorted_bounding_box as a function of a seed, two integers.")
+TW_API(image_stateless_sample_distorted_bounding_box,
+       "image.stateless_sample_distorted_bounding_box(image_size: tensor, bounding_boxes: tensor<float32>, "
+       "seed: tensor<int32>, " CROP_ARGUMENTS ") -> tensors<StatelessSampleDistortedBoundingBox>",
+       "sample_distorted_bounding_box as a function of a seed, two integers.")
 {
     return distorted(args->image_size, args->bounding_boxes, args->min_object_covered, args->seed, (tw__seeds){ 0 }, CHANCE);
 }
 
-TW_API(
-    v1_image_sample_distorted_bounding_box,
-    "compat.v1.image.sample_distorted_bounding_box(image_size: tensor, bounding_boxes: tensor<float32>, seed: int = None, seed2: int = None, "
-    "min_object_covered: tensor<float32> = None, aspect_ratio_range: value = None, area_range: value = None, max_attempts: int = None, "
-    "use_image_if_no_bounding_boxes: bool = False, name: str = None) -> tensors<SampleDistortedBoundingBoxV2>",
-    "Begin, size and box of a part of an image by chance; both seeds are the op's.")
+TW_API(v1_image_sample_distorted_bounding_box,
+       "compat.v1.image.sample_distorted_bounding_box(image_size: tensor, bounding_boxes: tensor<float32>, "
+       "seed: int = None, seed2: int = None, " CROP_ARGUMENTS ") -> tensors<SampleDistortedBoundingBoxV2>",
+       "Begin, size and box of a part of an image by chance; both seeds are the op's.")
 {
     tw__seeds seeds = { .seed = args->seed == TW_NO_INT ? 0 : args->seed, .seed2 = args->seed2 == TW_NO_INT ? 0 : args->seed2 };
     return distorted(args->image_size, args->bounding_boxes, args->min_object_covered, NULL, seeds, CHANCE);

@@ -23,39 +23,35 @@ tw_tensor *tw__reduce_axes(const tw_op *op, tw_tensor *x, tw_ints axis, bool kee
 
 #define REDUCE(op_name) tw__reduce_axes(&tw__op_##op_name, args->input_tensor, args->axis, args->keepdims)
 
-TW_API(reduce_sum,
-       "reduce_sum|math.reduce_sum(input_tensor: tensor, axis: ints = None, keepdims: bool = False, name: str = None) -> tensor",
+/* Arguments of reductions. */
+#define REDUCTION "input_tensor: tensor, axis: ints = None, keepdims: bool = False, name: str = None"
+
+TW_API(reduce_sum, "reduce_sum|math.reduce_sum(" REDUCTION ") -> tensor",
        "The sum of the elements over axes, all of them if none is named.")
 {
     return REDUCE(Sum);
 }
 
-TW_API(
-    reduce_mean,
-    "reduce_mean|math.reduce_mean(input_tensor: tensor, axis: ints = None, keepdims: bool = False, name: str = None) -> tensor",
-    "The mean of the elements over axes, all of them if none is named.")
+TW_API(reduce_mean, "reduce_mean|math.reduce_mean(" REDUCTION ") -> tensor",
+       "The mean of the elements over axes, all of them if none is named.")
 {
     return REDUCE(Mean);
 }
 
-TW_API(reduce_max,
-       "reduce_max|math.reduce_max(input_tensor: tensor, axis: ints = None, keepdims: bool = False, name: str = None) -> tensor",
+TW_API(reduce_max, "reduce_max|math.reduce_max(" REDUCTION ") -> tensor",
        "The greatest element over axes, all of them if none is named.")
 {
     return REDUCE(Max);
 }
 
-TW_API(reduce_min,
-       "reduce_min|math.reduce_min(input_tensor: tensor, axis: ints = None, keepdims: bool = False, name: str = None) -> tensor",
+TW_API(reduce_min, "reduce_min|math.reduce_min(" REDUCTION ") -> tensor",
        "The least element over axes, all of them if none is named.")
 {
     return REDUCE(Min);
 }
 
-TW_API(
-    reduce_prod,
-    "reduce_prod|math.reduce_prod(input_tensor: tensor, axis: ints = None, keepdims: bool = False, name: str = None) -> tensor",
-    "The product of the elements over axes, all of them if none is named.")
+TW_API(reduce_prod, "reduce_prod|math.reduce_prod(" REDUCTION ") -> tensor",
+       "The product of the elements over axes, all of them if none is named.")
 {
     return REDUCE(Prod);
 }
@@ -76,8 +72,7 @@ TW_API(
     return REDUCE(All);
 }
 
-TW_API(math_reduce_euclidean_norm,
-       "math.reduce_euclidean_norm(input_tensor: tensor, axis: ints = None, keepdims: bool = False, name: str = None) -> tensor",
+TW_API(math_reduce_euclidean_norm, "math.reduce_euclidean_norm(" REDUCTION ") -> tensor",
        "The square root of the sum of squares over axes.")
 {
     return REDUCE(EuclideanNorm);
@@ -109,27 +104,21 @@ static tw_tensor *variance(tw_tensor *x, tw_ints axis, bool keepdims)
     return result;
 }
 
-TW_API(math_reduce_variance,
-       "math.reduce_variance(input_tensor: tensor, axis: ints = None, keepdims: bool = False, name: str = None) -> tensor",
-       "The variance of the elements over axes.")
+TW_API(math_reduce_variance, "math.reduce_variance(" REDUCTION ") -> tensor", "The variance of the elements over axes.")
 {
     tw__part part = tw__part_begin(args->name, "reduce_variance");
     return tw__part_result(&part, variance(args->input_tensor, args->axis, args->keepdims));
 }
 
-TW_API(math_reduce_std,
-       "math.reduce_std(input_tensor: tensor, axis: ints = None, keepdims: bool = False, name: str = None) -> tensor",
-       "The standard deviation of the elements over axes.")
+TW_API(math_reduce_std, "math.reduce_std(" REDUCTION ") -> tensor", "The standard deviation of the elements over axes.")
 {
     tw__part part = tw__part_begin(args->name, "reduce_std"), inner = tw__part_begin(NULL, "reduce_variance");
     tw_auto tw_tensor *square = tw__part_result(&inner, variance(args->input_tensor, args->axis, args->keepdims));
     return tw__part_result(&part, TW_CALL(Sqrt, square));
 }
 
-TW_API(
-    reduce_logsumexp,
-    "reduce_logsumexp|math.reduce_logsumexp(input_tensor: tensor, axis: ints = None, keepdims: bool = False, name: str = None) -> tensor",
-    "log(sum(exp(elements))) over axes, without overflow.")
+TW_API(reduce_logsumexp, "reduce_logsumexp|math.reduce_logsumexp(" REDUCTION ") -> tensor",
+       "log(sum(exp(elements))) over axes, without overflow.")
 {
     /* The maximum is taken out first; where it is infinite or no number, nothing is. */
     tw_auto tw_tensor *greatest = tw__reduce_axes(&tw__op_Max, args->input_tensor, args->axis, true);

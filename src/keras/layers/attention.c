@@ -324,11 +324,8 @@ static const tw__layer_methods multi_methods = {
 
 TW_CLASS(
     layers_multi_head_attention,
-    "keras.layers.MultiHeadAttention(num_heads: int, key_dim: int, value_dim: int = None, dropout: float = 0.0, use_bias: bool = True, "
-    "output_shape: shape = None, attention_axes: ints = None, kernel_initializer: named<initializer> = glorot_uniform, "
-    "bias_initializer: named<initializer> = zeros, kernel_regularizer: named<regularizer> = None, bias_regularizer: named<regularizer> = None, "
-    "activity_regularizer: named<regularizer> = None, kernel_constraint: named<constraint> = None, bias_constraint: named<constraint> = None, "
-    "**layer) -> layer",
+    "keras.layers.MultiHeadAttention(num_heads: int, key_dim: int, value_dim: int = None, dropout: float = 0.0, "
+    "use_bias: bool = True, output_shape: shape = None, attention_axes: ints = None, " TW_KERNEL_AND_BIAS ", **layer) -> layer",
     .parent = &tw__class_layer, .size = sizeof(multi_head), .fixed = " output_shape ",
     .inert =
         " num_heads key_dim value_dim dropout use_bias attention_axes kernel_initializer bias_initializer kernel_regularizer "

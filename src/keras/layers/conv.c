@@ -203,37 +203,22 @@ static const tw__conv_methods conv1d_methods = METHODS(1, false), conv2d_methods
 
 TW_CLASS(layers_conv2d,
          "keras.layers.Conv2D|keras.layers.Convolution2D(filters: int, kernel_size: ints, strides: ints = (1, 1), "
-         "padding: str = valid, "
-         "data_format: str = None, dilation_rate: ints = (1, 1), groups: int = 1, activation: named<activation> = None, "
-         "use_bias: bool = True, "
-         "kernel_initializer: named<initializer> = glorot_uniform, bias_initializer: named<initializer> = zeros, "
-         "kernel_regularizer: named<regularizer> = None, bias_regularizer: named<regularizer> = None, "
-         "activity_regularizer: named<regularizer> = None, kernel_constraint: named<constraint> = None, "
-         "bias_constraint: named<constraint> = None, **layer) -> layer",
+         "padding: str = valid, data_format: str = None, dilation_rate: ints = (1, 1), groups: int = 1, "
+         "activation: named<activation> = None, use_bias: bool = True, " TW_KERNEL_AND_BIAS ", **layer) -> layer",
          TW_CONV_CLASS, .settle = conv_settle, .methods = &conv2d_methods,
          .doc = "A convolution of images with a kernel [rows, columns, channels, filters].");
 
-TW_CLASS(
-    layers_conv1d,
-    "keras.layers.Conv1D|keras.layers.Convolution1D(filters: int, kernel_size: ints, strides: ints = 1, padding: str = valid, "
-    "data_format: str = channels_last, dilation_rate: ints = 1, groups: int = 1, activation: named<activation> = None, "
-    "use_bias: bool = True, "
-    "kernel_initializer: named<initializer> = glorot_uniform, bias_initializer: named<initializer> = zeros, "
-    "kernel_regularizer: named<regularizer> = None, bias_regularizer: named<regularizer> = None, "
-    "activity_regularizer: named<regularizer> = None, kernel_constraint: named<constraint> = None, "
-    "bias_constraint: named<constraint> = None, **layer) -> layer",
-    TW_CONV_CLASS, .settle = conv_settle, .methods = &conv1d_methods,
-    .doc = "A convolution of sequences with a kernel [steps, channels, filters].");
+TW_CLASS(layers_conv1d,
+         "keras.layers.Conv1D|keras.layers.Convolution1D(filters: int, kernel_size: ints, strides: ints = 1, "
+         "padding: str = valid, data_format: str = channels_last, dilation_rate: ints = 1, groups: int = 1, "
+         "activation: named<activation> = None, use_bias: bool = True, " TW_KERNEL_AND_BIAS ", **layer) -> layer",
+         TW_CONV_CLASS, .settle = conv_settle, .methods = &conv1d_methods,
+         .doc = "A convolution of sequences with a kernel [steps, channels, filters].");
 
 TW_CLASS(layers_conv3d,
          "keras.layers.Conv3D|keras.layers.Convolution3D(filters: int, kernel_size: ints, strides: ints = (1, 1, 1), "
-         "padding: str = valid, "
-         "data_format: str = None, dilation_rate: ints = (1, 1, 1), groups: int = 1, activation: named<activation> = None, "
-         "use_bias: bool = True, "
-         "kernel_initializer: named<initializer> = glorot_uniform, bias_initializer: named<initializer> = zeros, "
-         "kernel_regularizer: named<regularizer> = None, bias_regularizer: named<regularizer> = None, "
-         "activity_regularizer: named<regularizer> = None, kernel_constraint: named<constraint> = None, "
-         "bias_constraint: named<constraint> = None, **layer) -> layer",
+         "padding: str = valid, data_format: str = None, dilation_rate: ints = (1, 1, 1), groups: int = 1, "
+         "activation: named<activation> = None, use_bias: bool = True, " TW_KERNEL_AND_BIAS ", **layer) -> layer",
          TW_CONV_CLASS, .settle = conv_settle, .methods = &conv3d_methods,
          .doc = "A convolution of volumes with a kernel [depth, rows, columns, channels, filters].");
 

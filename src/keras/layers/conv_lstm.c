@@ -199,16 +199,21 @@ static const tw__layer_methods cell_methods = { .build = cell_build,
                                                 .config = tw__conv_cell_config,
                                                 .own_config = " rank kernel_size strides padding data_format dilation_rate " };
 
+/* What all three take. */
+#define LAYER_ARGUMENTS                                                                                               \
+    "activation: named<activation> = tanh, recurrent_activation: named<activation> = hard_sigmoid, "                  \
+    "use_bias: bool = True, " TW_RECURRENT_INITIALIZERS ", unit_forget_bias: bool = True, " TW_RECURRENT_REGULARIZERS \
+    ", activity_regularizer: named<regularizer> = None, " TW_RECURRENT_CONSTRAINTS                                    \
+    ", return_sequences: bool = False, return_state: bool = False, go_backwards: bool = False, "                      \
+    "stateful: bool = False, dropout: float = 0.0, recurrent_dropout: float = 0.0, unroll: bool = False, "            \
+    "time_major: bool = False, zero_output_for_mask: bool = False"
+
 TW_CLASS(layers_conv_lstm_cell,
          "keras.layers._ConvLSTMCell(rank: int, filters: int, kernel_size: ints, strides: ints = 1, padding: str = valid, "
          "data_format: str = None, dilation_rate: ints = 1, activation: named<activation> = tanh, "
-         "recurrent_activation: named<activation> = hard_sigmoid, use_bias: bool = True, "
-         "kernel_initializer: named<initializer> = glorot_uniform, recurrent_initializer: named<initializer> = orthogonal, "
-         "bias_initializer: named<initializer> = zeros, unit_forget_bias: bool = True, "
-         "kernel_regularizer: named<regularizer> = None, recurrent_regularizer: named<regularizer> = None, "
-         "bias_regularizer: named<regularizer> = None, kernel_constraint: named<constraint> = None, "
-         "recurrent_constraint: named<constraint> = None, bias_constraint: named<constraint> = None, dropout: float = 0.0, "
-         "recurrent_dropout: float = 0.0, **layer) -> layer",
+         "recurrent_activation: named<activation> = hard_sigmoid, use_bias: bool = True, " TW_RECURRENT_INITIALIZERS
+         ", unit_forget_bias: bool = True, " TW_RECURRENT_REGULARIZERS ", " TW_RECURRENT_CONSTRAINTS
+         ", dropout: float = 0.0, recurrent_dropout: float = 0.0, **layer) -> layer",
          .parent = &tw__class_layers_abstract_rnn_cell, .size = sizeof(tw__conv_cell), .settle = cell_settle,
          .destroy = cell_clear, .clear = cell_clear, .methods = &cell_methods, .doc = "A step of ConvLSTM1D, 2D or 3D.");
 
@@ -264,45 +269,18 @@ static tw_status layer_settle(void *self, const void *given)
 
 TW_CLASS(layers_conv_lstm1d,
          "keras.layers.ConvLSTM1D(filters: int, kernel_size: ints, strides: ints = 1, padding: str = valid, "
-         "data_format: str = None, dilation_rate: ints = 1, activation: named<activation> = tanh, "
-         "recurrent_activation: named<activation> = hard_sigmoid, use_bias: bool = True, "
-         "kernel_initializer: named<initializer> = glorot_uniform, recurrent_initializer: named<initializer> = orthogonal, "
-         "bias_initializer: named<initializer> = zeros, unit_forget_bias: bool = True, "
-         "kernel_regularizer: named<regularizer> = None, recurrent_regularizer: named<regularizer> = None, "
-         "bias_regularizer: named<regularizer> = None, activity_regularizer: named<regularizer> = None, "
-         "kernel_constraint: named<constraint> = None, recurrent_constraint: named<constraint> = None, "
-         "bias_constraint: named<constraint> = None, return_sequences: bool = False, return_state: bool = False, "
-         "go_backwards: bool = False, stateful: bool = False, dropout: float = 0.0, recurrent_dropout: float = 0.0, "
-         "unroll: bool = False, time_major: bool = False, zero_output_for_mask: bool = False, **layer) -> layer",
+         "data_format: str = None, dilation_rate: ints = 1, " LAYER_ARGUMENTS ", **layer) -> layer",
          .parent = &tw__class_layers_rnn, .size = sizeof(tw__rnn), .fixed = CELLS, .init = init1d, .settle = layer_settle,
          .doc = "An LSTM of sequences, with convolutions in the place of products.");
 
 TW_CLASS(layers_conv_lstm2d,
          "keras.layers.ConvLSTM2D(filters: int, kernel_size: ints, strides: ints = (1, 1), padding: str = valid, "
-         "data_format: str = None, dilation_rate: ints = (1, 1), activation: named<activation> = tanh, "
-         "recurrent_activation: named<activation> = hard_sigmoid, use_bias: bool = True, "
-         "kernel_initializer: named<initializer> = glorot_uniform, recurrent_initializer: named<initializer> = orthogonal, "
-         "bias_initializer: named<initializer> = zeros, unit_forget_bias: bool = True, "
-         "kernel_regularizer: named<regularizer> = None, recurrent_regularizer: named<regularizer> = None, "
-         "bias_regularizer: named<regularizer> = None, activity_regularizer: named<regularizer> = None, "
-         "kernel_constraint: named<constraint> = None, recurrent_constraint: named<constraint> = None, "
-         "bias_constraint: named<constraint> = None, return_sequences: bool = False, return_state: bool = False, "
-         "go_backwards: bool = False, stateful: bool = False, dropout: float = 0.0, recurrent_dropout: float = 0.0, "
-         "unroll: bool = False, time_major: bool = False, zero_output_for_mask: bool = False, **layer) -> layer",
+         "data_format: str = None, dilation_rate: ints = (1, 1), " LAYER_ARGUMENTS ", **layer) -> layer",
          .parent = &tw__class_layers_rnn, .size = sizeof(tw__rnn), .fixed = CELLS, .init = init2d, .settle = layer_settle,
          .doc = "An LSTM of images, with convolutions in the place of products.");
 
 TW_CLASS(layers_conv_lstm3d,
          "keras.layers.ConvLSTM3D(filters: int, kernel_size: ints, strides: ints = (1, 1, 1), padding: str = valid, "
-         "data_format: str = None, dilation_rate: ints = (1, 1, 1), activation: named<activation> = tanh, "
-         "recurrent_activation: named<activation> = hard_sigmoid, use_bias: bool = True, "
-         "kernel_initializer: named<initializer> = glorot_uniform, recurrent_initializer: named<initializer> = orthogonal, "
-         "bias_initializer: named<initializer> = zeros, unit_forget_bias: bool = True, "
-         "kernel_regularizer: named<regularizer> = None, recurrent_regularizer: named<regularizer> = None, "
-         "bias_regularizer: named<regularizer> = None, activity_regularizer: named<regularizer> = None, "
-         "kernel_constraint: named<constraint> = None, recurrent_constraint: named<constraint> = None, "
-         "bias_constraint: named<constraint> = None, return_sequences: bool = False, return_state: bool = False, "
-         "go_backwards: bool = False, stateful: bool = False, dropout: float = 0.0, recurrent_dropout: float = 0.0, "
-         "unroll: bool = False, time_major: bool = False, zero_output_for_mask: bool = False, **layer) -> layer",
+         "data_format: str = None, dilation_rate: ints = (1, 1, 1), " LAYER_ARGUMENTS ", **layer) -> layer",
          .parent = &tw__class_layers_rnn, .size = sizeof(tw__rnn), .fixed = CELLS, .init = init3d, .settle = layer_settle,
          .doc = "An LSTM of volumes, with convolutions in the place of products.");

@@ -96,30 +96,28 @@ static tw_status separable_shape(tw_layer *self, const tw_shape *input, tw_shape
     }
 static const tw__conv_methods separable_conv1d_methods = METHODS(1), separable_conv2d_methods = METHODS(2);
 
-TW_CLASS(
-    layers_separable_conv1d,
-    "keras.layers.SeparableConv1D|keras.layers.SeparableConvolution1D(filters: int, kernel_size: ints, strides: ints = 1, padding: str = valid, "
-    "data_format: str = None, dilation_rate: ints = 1, depth_multiplier: int = 1, activation: named<activation> = None, use_bias: bool = True, "
-    "depthwise_initializer: named<initializer> = glorot_uniform, pointwise_initializer: named<initializer> = glorot_uniform, "
-    "bias_initializer: named<initializer> = zeros, depthwise_regularizer: named<regularizer> = None, "
-    "pointwise_regularizer: named<regularizer> = None, bias_regularizer: named<regularizer> = None, "
-    "activity_regularizer: named<regularizer> = None, depthwise_constraint: named<constraint> = None, "
-    "pointwise_constraint: named<constraint> = None, bias_constraint: named<constraint> = None, groups: int = 1, "
-    "kernel_initializer: named<initializer> = glorot_uniform, kernel_regularizer: named<regularizer> = None, "
-    "kernel_constraint: named<constraint> = None, **layer) -> layer",
-    TW_CONV_CLASS, .settle = separable_settle, .methods = &separable_conv1d_methods,
-    .doc = "A convolution of every channel for itself, then one that mixes the channels.");
+/* What both classes take. */
+#define SEPARABLE_WEIGHTS                                                                               \
+    "depth_multiplier: int = 1, activation: named<activation> = None, use_bias: bool = True, "          \
+    "depthwise_initializer: named<initializer> = glorot_uniform, "                                      \
+    "pointwise_initializer: named<initializer> = glorot_uniform, "                                      \
+    "bias_initializer: named<initializer> = zeros, depthwise_regularizer: named<regularizer> = None, "  \
+    "pointwise_regularizer: named<regularizer> = None, bias_regularizer: named<regularizer> = None, "   \
+    "activity_regularizer: named<regularizer> = None, depthwise_constraint: named<constraint> = None, " \
+    "pointwise_constraint: named<constraint> = None, bias_constraint: named<constraint> = None, "       \
+    "groups: int = 1, kernel_initializer: named<initializer> = glorot_uniform, "                        \
+    "kernel_regularizer: named<regularizer> = None, kernel_constraint: named<constraint> = None"
 
-TW_CLASS(
-    layers_separable_conv2d,
-    "keras.layers.SeparableConv2D|keras.layers.SeparableConvolution2D(filters: int, kernel_size: ints, strides: ints = (1, 1), padding: str = valid, "
-    "data_format: str = None, dilation_rate: ints = (1, 1), depth_multiplier: int = 1, activation: named<activation> = None, use_bias: bool = True, "
-    "depthwise_initializer: named<initializer> = glorot_uniform, pointwise_initializer: named<initializer> = glorot_uniform, "
-    "bias_initializer: named<initializer> = zeros, depthwise_regularizer: named<regularizer> = None, "
-    "pointwise_regularizer: named<regularizer> = None, bias_regularizer: named<regularizer> = None, "
-    "activity_regularizer: named<regularizer> = None, depthwise_constraint: named<constraint> = None, "
-    "pointwise_constraint: named<constraint> = None, bias_constraint: named<constraint> = None, groups: int = 1, "
-    "kernel_initializer: named<initializer> = glorot_uniform, kernel_regularizer: named<regularizer> = None, "
-    "kernel_constraint: named<constraint> = None, **layer) -> layer",
-    TW_CONV_CLASS, .settle = separable_settle, .methods = &separable_conv2d_methods,
-    .doc = "A convolution of every channel for itself, then one that mixes the channels.");
+TW_CLASS(layers_separable_conv1d,
+         "keras.layers.SeparableConv1D|keras.layers.SeparableConvolution1D(filters: int, kernel_size: ints, "
+         "strides: ints = 1, padding: str = valid, data_format: str = None, dilation_rate: ints = 1, " SEPARABLE_WEIGHTS
+         ", **layer) -> layer",
+         TW_CONV_CLASS, .settle = separable_settle, .methods = &separable_conv1d_methods,
+         .doc = "A convolution of every channel for itself, then one that mixes the channels.");
+
+TW_CLASS(layers_separable_conv2d,
+         "keras.layers.SeparableConv2D|keras.layers.SeparableConvolution2D(filters: int, kernel_size: ints, "
+         "strides: ints = (1, 1), padding: str = valid, data_format: str = None, dilation_rate: ints = (1, 1), " SEPARABLE_WEIGHTS
+         ", **layer) -> layer",
+         TW_CONV_CLASS, .settle = separable_settle, .methods = &separable_conv2d_methods,
+         .doc = "A convolution of every channel for itself, then one that mixes the channels.");

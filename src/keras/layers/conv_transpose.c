@@ -147,36 +147,26 @@ static void transposed_config(tw_layer *self, tw__dict *dict)
 static const tw__conv_methods conv1d_transpose_methods = METHODS(1), conv2d_transpose_methods = METHODS(2),
                               conv3d_transpose_methods = METHODS(3);
 
-TW_CLASS(
-    layers_conv1d_transpose,
-    "keras.layers.Conv1DTranspose|keras.layers.Convolution1DTranspose(filters: int, kernel_size: ints, strides: ints = 1, padding: str = valid, "
-    "output_padding: ints = None, data_format: str = None, dilation_rate: ints = 1, activation: named<activation> = None, use_bias: bool = True, "
-    "kernel_initializer: named<initializer> = glorot_uniform, bias_initializer: named<initializer> = zeros, "
-    "kernel_regularizer: named<regularizer> = None, bias_regularizer: named<regularizer> = None, "
-    "activity_regularizer: named<regularizer> = None, kernel_constraint: named<constraint> = None, "
-    "bias_constraint: named<constraint> = None, **layer) -> layer",
-    TW_CONV_CLASS, .settle = transposed_settle, .methods = &conv1d_transpose_methods,
-    .doc = "The opposite of a convolution's change of shape.");
+TW_CLASS(layers_conv1d_transpose,
+         "keras.layers.Conv1DTranspose|keras.layers.Convolution1DTranspose(filters: int, kernel_size: ints, "
+         "strides: ints = 1, padding: str = valid, output_padding: ints = None, data_format: str = None, "
+         "dilation_rate: ints = 1, activation: named<activation> = None, use_bias: bool = True, " TW_KERNEL_AND_BIAS
+         ", **layer) -> layer",
+         TW_CONV_CLASS, .settle = transposed_settle, .methods = &conv1d_transpose_methods,
+         .doc = "The opposite of a convolution's change of shape.");
 
-TW_CLASS(
-    layers_conv2d_transpose,
-    "keras.layers.Conv2DTranspose|keras.layers.Convolution2DTranspose(filters: int, kernel_size: ints, strides: ints = (1, 1), padding: str = valid, "
-    "output_padding: ints = None, data_format: str = None, dilation_rate: ints = (1, 1), activation: named<activation> = None, use_bias: bool = True, "
-    "kernel_initializer: named<initializer> = glorot_uniform, bias_initializer: named<initializer> = zeros, "
-    "kernel_regularizer: named<regularizer> = None, bias_regularizer: named<regularizer> = None, "
-    "activity_regularizer: named<regularizer> = None, kernel_constraint: named<constraint> = None, "
-    "bias_constraint: named<constraint> = None, **layer) -> layer",
-    TW_CONV_CLASS, .settle = transposed_settle, .methods = &conv2d_transpose_methods,
-    .doc = "The opposite of a convolution's change of shape.");
+TW_CLASS(layers_conv2d_transpose,
+         "keras.layers.Conv2DTranspose|keras.layers.Convolution2DTranspose(filters: int, kernel_size: ints, "
+         "strides: ints = (1, 1), padding: str = valid, output_padding: ints = None, data_format: str = None, "
+         "dilation_rate: ints = (1, 1), activation: named<activation> = None, use_bias: bool = True, " TW_KERNEL_AND_BIAS
+         ", **layer) -> layer",
+         TW_CONV_CLASS, .settle = transposed_settle, .methods = &conv2d_transpose_methods,
+         .doc = "The opposite of a convolution's change of shape.");
 
-TW_CLASS(
-    layers_conv3d_transpose,
-    "keras.layers.Conv3DTranspose|keras.layers.Convolution3DTranspose(filters: int, kernel_size: ints, strides: ints = (1, 1, 1), "
-    "padding: str = valid, output_padding: ints = None, data_format: str = None, dilation_rate: ints = (1, 1, 1), "
-    "activation: named<activation> = None, use_bias: bool = True, "
-    "kernel_initializer: named<initializer> = glorot_uniform, bias_initializer: named<initializer> = zeros, "
-    "kernel_regularizer: named<regularizer> = None, bias_regularizer: named<regularizer> = None, "
-    "activity_regularizer: named<regularizer> = None, kernel_constraint: named<constraint> = None, "
-    "bias_constraint: named<constraint> = None, **layer) -> layer",
-    TW_CONV_CLASS, .settle = transposed_settle, .methods = &conv3d_transpose_methods,
-    .doc = "The opposite of a convolution's change of shape, of volumes.");
+TW_CLASS(layers_conv3d_transpose,
+         "keras.layers.Conv3DTranspose|keras.layers.Convolution3DTranspose(filters: int, kernel_size: ints, "
+         "strides: ints = (1, 1, 1), padding: str = valid, output_padding: ints = None, data_format: str = None, "
+         "dilation_rate: ints = (1, 1, 1), activation: named<activation> = None, use_bias: bool = True, " TW_KERNEL_AND_BIAS
+         ", **layer) -> layer",
+         TW_CONV_CLASS, .settle = transposed_settle, .methods = &conv3d_transpose_methods,
+         .doc = "The opposite of a convolution's change of shape, of volumes.");

@@ -103,10 +103,7 @@ static const tw__layer_methods dense_methods = { .supports_masking = true,
                                                  .flat = true };
 
 TW_CLASS(layers_dense,
-         "keras.layers.Dense(units: int, activation: named<activation> = None, use_bias: bool = True, "
-         "kernel_initializer: named<initializer> = glorot_uniform, bias_initializer: named<initializer> = zeros, "
-         "kernel_regularizer: named<regularizer> = None, bias_regularizer: named<regularizer> = None, "
-         "activity_regularizer: named<regularizer> = None, kernel_constraint: named<constraint> = None, "
-         "bias_constraint: named<constraint> = None, **layer) -> layer",
+         "keras.layers.Dense(units: int, activation: named<activation> = None, use_bias: bool = True, " TW_KERNEL_AND_BIAS
+         ", **layer) -> layer",
          .parent = &tw__class_layer, .size = sizeof(tw_layer), .settle = dense_settle, .methods = &dense_methods,
          .doc = "Fully connected layer: activation(inputs @ kernel + bias).");

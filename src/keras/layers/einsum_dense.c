@@ -128,11 +128,8 @@ static tw_tensor *einsum_call(tw_layer *self, tw_tensor *input, int training)
 
 static const tw__layer_methods einsum_methods = { .build = einsum_build, .call = einsum_call, .output_shape = einsum_shape };
 
-TW_CLASS(
-    layers_einsum_dense,
-    "keras.layers.EinsumDense|keras.layers.experimental.EinsumDense(equation: str, output_shape: shape, activation: named<activation> = None, "
-    "bias_axes: str = None, kernel_initializer: named<initializer> = glorot_uniform, bias_initializer: named<initializer> = zeros, "
-    "kernel_regularizer: named<regularizer> = None, bias_regularizer: named<regularizer> = None, activity_regularizer: named<regularizer> = None, "
-    "kernel_constraint: named<constraint> = None, bias_constraint: named<constraint> = None, **layer) -> layer",
-    .parent = &tw__class_layer, .size = sizeof(einsum_dense), .init = einsum_init, .settle = einsum_settle,
-    .fixed = " output_shape ", .methods = &einsum_methods, .doc = "A dense layer over axes that an equation names.");
+TW_CLASS(layers_einsum_dense,
+         "keras.layers.EinsumDense|keras.layers.experimental.EinsumDense(equation: str, output_shape: shape, "
+         "activation: named<activation> = None, bias_axes: str = None, " TW_KERNEL_AND_BIAS ", **layer) -> layer",
+         .parent = &tw__class_layer, .size = sizeof(einsum_dense), .init = einsum_init, .settle = einsum_settle,
+         .fixed = " output_shape ", .methods = &einsum_methods, .doc = "A dense layer over axes that an equation names.");

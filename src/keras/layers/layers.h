@@ -52,4 +52,11 @@ tw_tensor *tw__value_first_tensor(const tw_value *value); /* borrowed; NULL: the
 /* A list (tuple) of tensors, which are taken; None if one is NULL. */
 tw_value tw__values_list(tw_tensor *const *tensors, int count, bool tuple);
 
+/* Arguments of layers with a kernel and a bias. */
+#define TW_KERNEL_AND_BIAS                                                                           \
+    "kernel_initializer: named<initializer> = glorot_uniform, "                                      \
+    "bias_initializer: named<initializer> = zeros, kernel_regularizer: named<regularizer> = None, "  \
+    "bias_regularizer: named<regularizer> = None, activity_regularizer: named<regularizer> = None, " \
+    "kernel_constraint: named<constraint> = None, bias_constraint: named<constraint> = None"
+
 #endif

@@ -276,22 +276,14 @@ static const tw__layer_methods local_methods = { .build = local_build,
 
 TW_CLASS(layers_locally_connected1d,
          "keras.layers.LocallyConnected1D(filters: int, kernel_size: ints, strides: ints = 1, padding: str = valid, "
-         "data_format: str = None, "
-         "activation: named<activation> = None, use_bias: bool = True, kernel_initializer: named<initializer> = glorot_uniform, "
-         "bias_initializer: named<initializer> = zeros, kernel_regularizer: named<regularizer> = None, "
-         "bias_regularizer: named<regularizer> = None, activity_regularizer: named<regularizer> = None, "
-         "kernel_constraint: named<constraint> = None, bias_constraint: named<constraint> = None, implementation: int = 1, "
-         "**layer) -> layer",
+         "data_format: str = None, activation: named<activation> = None, use_bias: bool = True, " TW_KERNEL_AND_BIAS
+         ", implementation: int = 1, **layer) -> layer",
          .parent = &tw__class_layer, .size = sizeof(local), .settle = local_settle, .methods = &local_methods,
          .doc = "A convolution of sequences whose kernel is another one at every step.");
 
 TW_CLASS(layers_locally_connected2d,
          "keras.layers.LocallyConnected2D(filters: int, kernel_size: ints, strides: ints = (1, 1), padding: str = valid, "
-         "data_format: str = None, "
-         "activation: named<activation> = None, use_bias: bool = True, kernel_initializer: named<initializer> = glorot_uniform, "
-         "bias_initializer: named<initializer> = zeros, kernel_regularizer: named<regularizer> = None, "
-         "bias_regularizer: named<regularizer> = None, activity_regularizer: named<regularizer> = None, "
-         "kernel_constraint: named<constraint> = None, bias_constraint: named<constraint> = None, implementation: int = 1, "
-         "**layer) -> layer",
+         "data_format: str = None, activation: named<activation> = None, use_bias: bool = True, " TW_KERNEL_AND_BIAS
+         ", implementation: int = 1, **layer) -> layer",
          .parent = &tw__class_layer, .size = sizeof(local), .settle = local_settle, .methods = &local_methods,
          .doc = "A convolution of images whose kernel is another one at every place.");

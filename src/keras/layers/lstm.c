@@ -38,40 +38,34 @@ static tw_status gru_init(void *self, const void *given)
     return tw__rnn_setup(self, OWN_CELL(self, args, layers_gru_cell, "gru_cell"));
 }
 
+/* What all three take. */
+#define LAYER_ARGUMENTS                                                                        \
+    "activity_regularizer: named<regularizer> = None, " TW_RECURRENT_CONSTRAINTS               \
+    ", dropout: float = 0.0, recurrent_dropout: float = 0.0, return_sequences: bool = False, " \
+    "return_state: bool = False, go_backwards: bool = False, stateful: bool = False"
+
 TW_CLASS(
     layers_simple_rnn,
-    "keras.layers.SimpleRNN(units: int, activation: named<activation> = tanh, use_bias: bool = True, "
-    "kernel_initializer: named<initializer> = glorot_uniform, recurrent_initializer: named<initializer> = orthogonal, "
-    "bias_initializer: named<initializer> = zeros, kernel_regularizer: named<regularizer> = None, "
-    "recurrent_regularizer: named<regularizer> = None, bias_regularizer: named<regularizer> = None, "
-    "activity_regularizer: named<regularizer> = None, kernel_constraint: named<constraint> = None, "
-    "recurrent_constraint: named<constraint> = None, bias_constraint: named<constraint> = None, dropout: float = 0.0, "
-    "recurrent_dropout: float = 0.0, return_sequences: bool = False, return_state: bool = False, go_backwards: bool = False, "
-    "stateful: bool = False, unroll: bool = False, time_major: bool = False, zero_output_for_mask: bool = False, **layer) -> layer",
+    "keras.layers.SimpleRNN(units: int, activation: named<activation> = tanh, use_bias: bool = True, " TW_RECURRENT_INITIALIZERS
+    ", " TW_RECURRENT_REGULARIZERS ", " LAYER_ARGUMENTS
+    ", unroll: bool = False, time_major: bool = False, zero_output_for_mask: bool = False, **layer) -> layer",
     .parent = &tw__class_layers_rnn, .size = sizeof(tw__rnn), .fixed = CELLS, .init = simple_init,
     .doc = "A recurrent layer whose output is its state: activation(inputs @ kernel + state @ recurrent_kernel + bias).");
 
-TW_CLASS(
-    layers_lstm,
-    "keras.layers.LSTM(units: int, activation: named<activation> = tanh, recurrent_activation: named<activation> = sigmoid, use_bias: bool = True, "
-    "kernel_initializer: named<initializer> = glorot_uniform, recurrent_initializer: named<initializer> = orthogonal, "
-    "bias_initializer: named<initializer> = zeros, unit_forget_bias: bool = True, kernel_regularizer: named<regularizer> = None, "
-    "recurrent_regularizer: named<regularizer> = None, bias_regularizer: named<regularizer> = None, "
-    "activity_regularizer: named<regularizer> = None, kernel_constraint: named<constraint> = None, "
-    "recurrent_constraint: named<constraint> = None, bias_constraint: named<constraint> = None, dropout: float = 0.0, "
-    "recurrent_dropout: float = 0.0, return_sequences: bool = False, return_state: bool = False, go_backwards: bool = False, "
-    "stateful: bool = False, time_major: bool = False, unroll: bool = False, implementation: int = 2, zero_output_for_mask: bool = False, **layer) -> layer",
-    .parent = &tw__class_layers_rnn, .size = sizeof(tw__rnn), .fixed = CELLS, .init = lstm_init,
-    .doc = "Long short-term memory.");
+TW_CLASS(layers_lstm,
+         "keras.layers.LSTM(units: int, activation: named<activation> = tanh, "
+         "recurrent_activation: named<activation> = sigmoid, use_bias: bool = True, " TW_RECURRENT_INITIALIZERS
+         ", unit_forget_bias: bool = True, " TW_RECURRENT_REGULARIZERS ", " LAYER_ARGUMENTS
+         ", time_major: bool = False, unroll: bool = False, implementation: int = 2, zero_output_for_mask: bool = False, "
+         "**layer) -> layer",
+         .parent = &tw__class_layers_rnn, .size = sizeof(tw__rnn), .fixed = CELLS, .init = lstm_init,
+         .doc = "Long short-term memory.");
 
-TW_CLASS(
-    layers_gru,
-    "keras.layers.GRU(units: int, activation: named<activation> = tanh, recurrent_activation: named<activation> = sigmoid, use_bias: bool = True, "
-    "kernel_initializer: named<initializer> = glorot_uniform, recurrent_initializer: named<initializer> = orthogonal, "
-    "bias_initializer: named<initializer> = zeros, kernel_regularizer: named<regularizer> = None, "
-    "recurrent_regularizer: named<regularizer> = None, bias_regularizer: named<regularizer> = None, "
-    "activity_regularizer: named<regularizer> = None, kernel_constraint: named<constraint> = None, "
-    "recurrent_constraint: named<constraint> = None, bias_constraint: named<constraint> = None, dropout: float = 0.0, "
-    "recurrent_dropout: float = 0.0, return_sequences: bool = False, return_state: bool = False, go_backwards: bool = False, "
-    "stateful: bool = False, unroll: bool = False, time_major: bool = False, reset_after: bool = True, implementation: int = 2, zero_output_for_mask: bool = False, **layer) -> layer",
-    .parent = &tw__class_layers_rnn, .size = sizeof(tw__rnn), .fixed = CELLS, .init = gru_init, .doc = "Gated recurrent units.");
+TW_CLASS(layers_gru,
+         "keras.layers.GRU(units: int, activation: named<activation> = tanh, "
+         "recurrent_activation: named<activation> = sigmoid, use_bias: bool = True, " TW_RECURRENT_INITIALIZERS
+         ", " TW_RECURRENT_REGULARIZERS ", " LAYER_ARGUMENTS
+         ", unroll: bool = False, time_major: bool = False, reset_after: bool = True, implementation: int = 2, "
+         "zero_output_for_mask: bool = False, **layer) -> layer",
+         .parent = &tw__class_layers_rnn, .size = sizeof(tw__rnn), .fixed = CELLS, .init = gru_init,
+         .doc = "Gated recurrent units.");

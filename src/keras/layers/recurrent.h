@@ -117,4 +117,15 @@ typedef struct tw__rnn {
 } tw__rnn;
 tw_status tw__rnn_setup(tw__rnn *rnn, tw_layer *cell); /* takes the cell */
 
+/* Arguments of recurrent layers and their cells. */
+#define TW_RECURRENT_INITIALIZERS                               \
+    "kernel_initializer: named<initializer> = glorot_uniform, " \
+    "recurrent_initializer: named<initializer> = orthogonal, bias_initializer: named<initializer> = zeros"
+#define TW_RECURRENT_REGULARIZERS                                                                       \
+    "kernel_regularizer: named<regularizer> = None, recurrent_regularizer: named<regularizer> = None, " \
+    "bias_regularizer: named<regularizer> = None"
+#define TW_RECURRENT_CONSTRAINTS                                                                    \
+    "kernel_constraint: named<constraint> = None, recurrent_constraint: named<constraint> = None, " \
+    "bias_constraint: named<constraint> = None"
+
 #endif

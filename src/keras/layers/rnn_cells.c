@@ -362,29 +362,22 @@ static void cell_clear(void *self)
 
 TW_CLASS(
     layers_simple_rnn_cell,
-    "keras.layers.SimpleRNNCell(units: int, activation: named<activation> = tanh, use_bias: bool = True, "
-    "kernel_initializer: named<initializer> = glorot_uniform, recurrent_initializer: named<initializer> = orthogonal, "
-    "bias_initializer: named<initializer> = zeros, kernel_regularizer: named<regularizer> = None, recurrent_regularizer: named<regularizer> = None, "
-    "bias_regularizer: named<regularizer> = None, kernel_constraint: named<constraint> = None, recurrent_constraint: named<constraint> = None, "
-    "bias_constraint: named<constraint> = None, dropout: float = 0.0, recurrent_dropout: float = 0.0, **layer) -> layer",
+    "keras.layers.SimpleRNNCell(units: int, activation: named<activation> = tanh, use_bias: bool = True, " TW_RECURRENT_INITIALIZERS
+    ", " TW_RECURRENT_REGULARIZERS ", " TW_RECURRENT_CONSTRAINTS
+    ", dropout: float = 0.0, recurrent_dropout: float = 0.0, **layer) -> layer",
     CLASS, .doc = "A step of SimpleRNN: activation(inputs @ kernel + state @ recurrent_kernel + bias).");
 
-TW_CLASS(
-    layers_lstm_cell,
-    "keras.layers.LSTMCell(units: int, activation: named<activation> = tanh, recurrent_activation: named<activation> = sigmoid, use_bias: bool = True, "
-    "kernel_initializer: named<initializer> = glorot_uniform, recurrent_initializer: named<initializer> = orthogonal, "
-    "bias_initializer: named<initializer> = zeros, unit_forget_bias: bool = True, kernel_regularizer: named<regularizer> = None, "
-    "recurrent_regularizer: named<regularizer> = None, bias_regularizer: named<regularizer> = None, kernel_constraint: named<constraint> = None, "
-    "recurrent_constraint: named<constraint> = None, bias_constraint: named<constraint> = None, dropout: float = 0.0, "
-    "recurrent_dropout: float = 0.0, implementation: int = 2, **layer) -> layer",
-    CLASS, .doc = "A step of LSTM; the states are the hidden value and the cell's.");
+TW_CLASS(layers_lstm_cell,
+         "keras.layers.LSTMCell(units: int, activation: named<activation> = tanh, "
+         "recurrent_activation: named<activation> = sigmoid, use_bias: bool = True, " TW_RECURRENT_INITIALIZERS
+         ", unit_forget_bias: bool = True, " TW_RECURRENT_REGULARIZERS ", " TW_RECURRENT_CONSTRAINTS
+         ", dropout: float = 0.0, recurrent_dropout: float = 0.0, implementation: int = 2, **layer) -> layer",
+         CLASS, .doc = "A step of LSTM; the states are the hidden value and the cell's.");
 
-TW_CLASS(
-    layers_gru_cell,
-    "keras.layers.GRUCell(units: int, activation: named<activation> = tanh, recurrent_activation: named<activation> = sigmoid, use_bias: bool = True, "
-    "kernel_initializer: named<initializer> = glorot_uniform, recurrent_initializer: named<initializer> = orthogonal, "
-    "bias_initializer: named<initializer> = zeros, kernel_regularizer: named<regularizer> = None, recurrent_regularizer: named<regularizer> = None, "
-    "bias_regularizer: named<regularizer> = None, kernel_constraint: named<constraint> = None, recurrent_constraint: named<constraint> = None, "
-    "bias_constraint: named<constraint> = None, dropout: float = 0.0, recurrent_dropout: float = 0.0, reset_after: bool = True, "
-    "implementation: int = 2, **layer) -> layer",
-    CLASS, .doc = "A step of GRU.");
+TW_CLASS(layers_gru_cell,
+         "keras.layers.GRUCell(units: int, activation: named<activation> = tanh, "
+         "recurrent_activation: named<activation> = sigmoid, use_bias: bool = True, " TW_RECURRENT_INITIALIZERS
+         ", " TW_RECURRENT_REGULARIZERS ", " TW_RECURRENT_CONSTRAINTS
+         ", dropout: float = 0.0, recurrent_dropout: float = 0.0, reset_after: bool = True, implementation: int = 2, "
+         "**layer) -> layer",
+         CLASS, .doc = "A step of GRU.");

@@ -7,12 +7,15 @@
 /* In a loss: a number; predictions that are no floats are refused by it. */
 #define N(value) tw__temp_float(t, y_pred->dtype, value)
 
-TW_API(
-    binary_focal_crossentropy,
-    "keras.losses.binary_focal_crossentropy|keras.metrics.binary_focal_crossentropy(y_true: tensor, y_pred: tensor, "
-    "apply_class_balancing: bool = False, alpha: float = 0.25, gamma: float = 2.0, from_logits: bool = False, label_smoothing: float = 0.0, "
-    "axis: int = -1) -> tensor",
-    "Cross-entropy of probabilities with labels of 0 and 1, in which what is predicted well counts little.")
+/* Arguments of all of them. */
+#define FOCAL_ARGUMENTS                                                                                  \
+    "alpha: float = 0.25, gamma: float = 2.0, from_logits: bool = False, label_smoothing: float = 0.0, " \
+    "axis: int = -1"
+
+TW_API(binary_focal_crossentropy,
+       "keras.losses.binary_focal_crossentropy|keras.metrics.binary_focal_crossentropy(y_true: tensor, y_pred: tensor, "
+       "apply_class_balancing: bool = False, " FOCAL_ARGUMENTS ") -> tensor",
+       "Cross-entropy of probabilities with labels of 0 and 1, in which what is predicted well counts little.")
 {
     TW_TEMPS(t);
     tw_tensor *y_pred = args->y_pred, *given = tw__temp_cast(t, args->y_true, y_pred->dtype);
@@ -30,11 +33,10 @@ TW_API(
     return tw__reduce_axis(&tw__op_Mean, each, args->axis, false);
 }
 
-TW_API(
-    categorical_focal_crossentropy,
-    "keras.losses.categorical_focal_crossentropy|keras.metrics.categorical_focal_crossentropy(y_true: tensor, y_pred: tensor, "
-    "alpha: float = 0.25, gamma: float = 2.0, from_logits: bool = False, label_smoothing: float = 0.0, axis: int = -1) -> tensor",
-    "Cross-entropy of distributions in which what is predicted well counts little.")
+TW_API(categorical_focal_crossentropy,
+       "keras.losses.categorical_focal_crossentropy|keras.metrics.categorical_focal_crossentropy(y_true: tensor, "
+       "y_pred: tensor, " FOCAL_ARGUMENTS ") -> tensor",
+       "Cross-entropy of distributions in which what is predicted well counts little.")
 {
     TW_TEMPS(t);
     tw_tensor *y_pred = args->y_pred, *given = tw__temp_cast(t, args->y_true, y_pred->dtype);
@@ -66,12 +68,11 @@ static tw_tensor *binary_focal_call(const tw_loss *self, tw_tensor *y_true, tw_t
 
 static const tw__loss_methods binary_focal_methods = { binary_focal_call, "binary_focal_crossentropy" };
 
-TW_CLASS(
-    losses_binary_focal_crossentropy,
-    "keras.losses.BinaryFocalCrossentropy(apply_class_balancing: bool = False, alpha: float = 0.25, gamma: float = 2.0, from_logits: bool = False, "
-    "label_smoothing: float = 0.0, axis: int = -1, reduction: str = auto, name: str = binary_focal_crossentropy) -> loss",
-    TW_LOSS_CLASS, .methods = &binary_focal_methods,
-    .doc = "Binary cross-entropy in which what is predicted well counts little.");
+TW_CLASS(losses_binary_focal_crossentropy,
+         "keras.losses.BinaryFocalCrossentropy(apply_class_balancing: bool = False, " FOCAL_ARGUMENTS
+         ", reduction: str = auto, name: str = binary_focal_crossentropy) -> loss",
+         TW_LOSS_CLASS, .methods = &binary_focal_methods,
+         .doc = "Binary cross-entropy in which what is predicted well counts little.");
 
 static tw_tensor *categorical_focal_call(const tw_loss *self, tw_tensor *y_true, tw_tensor *y_pred)
 {
@@ -88,9 +89,8 @@ static tw_tensor *categorical_focal_call(const tw_loss *self, tw_tensor *y_true,
 
 static const tw__loss_methods categorical_focal_methods = { categorical_focal_call, "categorical_focal_crossentropy" };
 
-TW_CLASS(
-    losses_categorical_focal_crossentropy,
-    "keras.losses.CategoricalFocalCrossentropy(alpha: float = 0.25, gamma: float = 2.0, from_logits: bool = False, label_smoothing: float = 0.0, "
-    "axis: int = -1, reduction: str = auto, name: str = categorical_focal_crossentropy) -> loss",
-    TW_LOSS_CLASS, .methods = &categorical_focal_methods,
-    .doc = "Cross-entropy of distributions in which what is predicted well counts little.");
+TW_CLASS(losses_categorical_focal_crossentropy,
+         "keras.losses.CategoricalFocalCrossentropy(" FOCAL_ARGUMENTS
+         ", reduction: str = auto, name: str = categorical_focal_crossentropy) -> loss",
+         TW_LOSS_CLASS, .methods = &categorical_focal_methods,
+         .doc = "Cross-entropy of distributions in which what is predicted well counts little.");

@@ -34,10 +34,8 @@ static const tw__optimizer_methods adadelta_methods = { .build = adadelta_build,
                                                         .update = adadelta_step,
                                                         .trace = adadelta_step };
 
-TW_CLASS(
-    optimizers_adadelta,
-    "keras.optimizers.Adadelta|keras.optimizers.experimental.Adadelta(learning_rate: number = 0.001, rho: float = 0.95, epsilon: float = 1e-07, weight_decay: float = None, "
-    "clipnorm: float = None, clipvalue: float = None, global_clipnorm: float = None, use_ema: bool = False, ema_momentum: float = 0.99, "
-    "ema_overwrite_frequency: int = None, jit_compile: bool = True, name: str = Adadelta) -> optimizer",
-    .parent = &tw__class_optimizer, .size = sizeof(tw_optimizer), .methods = &adadelta_methods,
-    .doc = "Steps as large as the running means of earlier steps and gradients say.");
+TW_CLASS(optimizers_adadelta,
+         "keras.optimizers.Adadelta|keras.optimizers.experimental.Adadelta(learning_rate: number = 0.001, "
+         "rho: float = 0.95, epsilon: float = 1e-07, " TW_OPTIMIZER_ARGUMENTS ", name: str = Adadelta) -> optimizer",
+         .parent = &tw__class_optimizer, .size = sizeof(tw_optimizer), .methods = &adadelta_methods,
+         .doc = "Steps as large as the running means of earlier steps and gradients say.");

@@ -108,12 +108,9 @@ static const tw__optimizer_methods adafactor_methods = { .build = adafactor_buil
                                                          .update = adafactor_step,
                                                          .trace = adafactor_step };
 
-TW_CLASS(
-    optimizers_adafactor,
-    "keras.optimizers.Adafactor|keras.optimizers.experimental.Adafactor(learning_rate: number = 0.001, beta_2_decay: float = -0.8, "
-    "epsilon_1: float = 1e-30, epsilon_2: float = 0.001, clip_threshold: float = 1.0, relative_step: bool = True, "
-    "weight_decay: float = None, clipnorm: float = None, clipvalue: float = None, global_clipnorm: float = None, "
-    "use_ema: bool = False, ema_momentum: float = 0.99, ema_overwrite_frequency: int = None, jit_compile: bool = True, "
-    "name: str = Adafactor) -> optimizer",
-    .parent = &tw__class_optimizer, .size = sizeof(tw_optimizer), .methods = &adafactor_methods,
-    .doc = "Adam's steps with less memory: squares are kept as means over rows and columns.");
+TW_CLASS(optimizers_adafactor,
+         "keras.optimizers.Adafactor|keras.optimizers.experimental.Adafactor(learning_rate: number = 0.001, "
+         "beta_2_decay: float = -0.8, epsilon_1: float = 1e-30, epsilon_2: float = 0.001, clip_threshold: float = 1.0, "
+         "relative_step: bool = True, " TW_OPTIMIZER_ARGUMENTS ", name: str = Adafactor) -> optimizer",
+         .parent = &tw__class_optimizer, .size = sizeof(tw_optimizer), .methods = &adafactor_methods,
+         .doc = "Adam's steps with less memory: squares are kept as means over rows and columns.");

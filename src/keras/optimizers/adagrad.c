@@ -20,10 +20,9 @@ static tw_status adagrad_step(tw_optimizer *optimizer, int64_t index, tw_variabl
 
 static const tw__optimizer_methods adagrad_methods = { .build = adagrad_build, .update = adagrad_step, .trace = adagrad_step };
 
-TW_CLASS(
-    optimizers_adagrad,
-    "keras.optimizers.Adagrad|keras.optimizers.experimental.Adagrad(learning_rate: number = 0.001, initial_accumulator_value: float = 0.1, epsilon: float = 1e-07, "
-    "weight_decay: float = None, clipnorm: float = None, clipvalue: float = None, global_clipnorm: float = None, use_ema: bool = False, "
-    "ema_momentum: float = 0.99, ema_overwrite_frequency: int = None, jit_compile: bool = True, name: str = Adagrad) -> optimizer",
-    .parent = &tw__class_optimizer, .size = sizeof(tw_optimizer), .methods = &adagrad_methods,
-    .doc = "Steps divided by the root of the sum of the gradient's squares so far.");
+TW_CLASS(optimizers_adagrad,
+         "keras.optimizers.Adagrad|keras.optimizers.experimental.Adagrad(learning_rate: number = 0.001, "
+         "initial_accumulator_value: float = 0.1, epsilon: float = 1e-07, " TW_OPTIMIZER_ARGUMENTS
+         ", name: str = Adagrad) -> optimizer",
+         .parent = &tw__class_optimizer, .size = sizeof(tw_optimizer), .methods = &adagrad_methods,
+         .doc = "Steps divided by the root of the sum of the gradient's squares so far.");

@@ -153,14 +153,12 @@ static const tw__optimizer_methods adam_methods = {
     .build = adam_build, .update = adam_update, .trace = adam_trace, .rows = adam_rows
 };
 
-TW_CLASS(
-    optimizers_adam,
-    "keras.optimizers.Adam|keras.optimizers.experimental.Adam(learning_rate: number = 0.001, beta_1: float = 0.9, beta_2: float = 0.999, epsilon: float = 1e-07, "
-    "amsgrad: bool = False, weight_decay: float = None, clipnorm: float = None, clipvalue: float = None, global_clipnorm: float = None, "
-    "use_ema: bool = False, ema_momentum: float = 0.99, ema_overwrite_frequency: int = None, jit_compile: bool = True, name: str = Adam) "
-    "-> optimizer",
-    .parent = &tw__class_optimizer, .size = sizeof(adam), .settle = adam_settle, .methods = &adam_methods,
-    .doc = "Steps scaled by moments of the gradient and of its square.");
+TW_CLASS(optimizers_adam,
+         "keras.optimizers.Adam|keras.optimizers.experimental.Adam(learning_rate: number = 0.001, beta_1: float = 0.9, "
+         "beta_2: float = 0.999, epsilon: float = 1e-07, amsgrad: bool = False, " TW_OPTIMIZER_ARGUMENTS
+         ", name: str = Adam) -> optimizer",
+         .parent = &tw__class_optimizer, .size = sizeof(adam), .settle = adam_settle, .methods = &adam_methods,
+         .doc = "Steps scaled by moments of the gradient and of its square.");
 
 /* ---- AdamW: the same, and decay of the weights by default ---- */
 

@@ -22,10 +22,9 @@ static tw_status adamax_step(tw_optimizer *optimizer, int64_t index, tw_variable
 
 static const tw__optimizer_methods adamax_methods = { .build = adamax_build, .update = adamax_step, .trace = adamax_step };
 
-TW_CLASS(
-    optimizers_adamax,
-    "keras.optimizers.Adamax|keras.optimizers.experimental.Adamax(learning_rate: number = 0.001, beta_1: float = 0.9, beta_2: float = 0.999, epsilon: float = 1e-07, "
-    "weight_decay: float = None, clipnorm: float = None, clipvalue: float = None, global_clipnorm: float = None, use_ema: bool = False, "
-    "ema_momentum: float = 0.99, ema_overwrite_frequency: int = None, jit_compile: bool = True, name: str = Adamax) -> optimizer",
-    .parent = &tw__class_optimizer, .size = sizeof(tw_optimizer), .methods = &adamax_methods,
-    .doc = "Adam with the greatest gradient so far in the place of the mean square.");
+TW_CLASS(optimizers_adamax,
+         "keras.optimizers.Adamax|keras.optimizers.experimental.Adamax(learning_rate: number = 0.001, "
+         "beta_1: float = 0.9, beta_2: float = 0.999, epsilon: float = 1e-07, " TW_OPTIMIZER_ARGUMENTS
+         ", name: str = Adamax) -> optimizer",
+         .parent = &tw__class_optimizer, .size = sizeof(tw_optimizer), .methods = &adamax_methods,
+         .doc = "Adam with the greatest gradient so far in the place of the mean square.");

@@ -56,12 +56,11 @@ static tw_status ftrl_step(tw_optimizer *optimizer, int64_t index, tw_variable *
 
 static const tw__optimizer_methods ftrl_methods = { .build = ftrl_build, .update = ftrl_step, .trace = ftrl_step };
 
-TW_CLASS(
-    optimizers_ftrl,
-    "keras.optimizers.Ftrl|keras.optimizers.experimental.Ftrl(learning_rate: number = 0.001, learning_rate_power: float = -0.5, initial_accumulator_value: float = 0.1, "
-    "l1_regularization_strength: float = 0.0, l2_regularization_strength: float = 0.0, l2_shrinkage_regularization_strength: float = 0.0, "
-    "beta: float = 0.0, weight_decay: float = None, clipnorm: float = None, clipvalue: float = None, global_clipnorm: float = None, "
-    "use_ema: bool = False, ema_momentum: float = 0.99, ema_overwrite_frequency: int = None, jit_compile: bool = True, name: str = Ftrl) "
-    "-> optimizer",
-    .parent = &tw__class_optimizer, .size = sizeof(tw_optimizer), .settle = ftrl_settle, .methods = &ftrl_methods,
-    .doc = "Follow the regularized leader: weights that are seldom needed become zero.");
+TW_CLASS(optimizers_ftrl,
+         "keras.optimizers.Ftrl|keras.optimizers.experimental.Ftrl(learning_rate: number = 0.001, "
+         "learning_rate_power: float = -0.5, initial_accumulator_value: float = 0.1, "
+         "l1_regularization_strength: float = 0.0, l2_regularization_strength: float = 0.0, "
+         "l2_shrinkage_regularization_strength: float = 0.0, beta: float = 0.0, " TW_OPTIMIZER_ARGUMENTS
+         ", name: str = Ftrl) -> optimizer",
+         .parent = &tw__class_optimizer, .size = sizeof(tw_optimizer), .settle = ftrl_settle, .methods = &ftrl_methods,
+         .doc = "Follow the regularized leader: weights that are seldom needed become zero.");

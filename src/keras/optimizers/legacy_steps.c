@@ -75,10 +75,12 @@ static tw_status sgd_step(tw_optimizer *optimizer, int64_t index, tw_variable *v
                                                            __VA_ARGS__ }
 METHODS(sgd, " decay momentum ", .build = NULL);
 
+/* Arguments that all of them have. */
+#define LEGACY_ARGUMENTS "clipnorm: float = None, clipvalue: float = None, global_clipnorm: float = None, decay: float = 0.0"
+
 TW_CLASS(optimizers_legacy_sgd,
          "keras.optimizers.legacy.SGD(learning_rate: number = 0.01, momentum: float = 0.0, nesterov: bool = False, "
-         "name: str = SGD, clipnorm: float = None, clipvalue: float = None, "
-         "global_clipnorm: float = None, decay: float = 0.0) -> optimizer",
+         "name: str = SGD, " LEGACY_ARGUMENTS ") -> optimizer",
          .parent = &tw__class_optimizers_legacy_optimizer, .size = sizeof(tw_optimizer), .settle = sgd_settle,
          .methods = &sgd_methods, .doc = "Steps along the gradient, with momentum if asked, as Keras took them up to 2.10.");
 
@@ -115,8 +117,7 @@ METHODS(adam, " beta_1 beta_2 decay ", .build = NULL);
 
 TW_CLASS(optimizers_legacy_adam,
          "keras.optimizers.legacy.Adam(learning_rate: number = 0.001, beta_1: float = 0.9, beta_2: float = 0.999, "
-         "epsilon: float = 1e-07, amsgrad: bool = False, name: str = Adam, clipnorm: float = None, clipvalue: float = None, "
-         "global_clipnorm: float = None, decay: float = 0.0) -> optimizer",
+         "epsilon: float = 1e-07, amsgrad: bool = False, name: str = Adam, " LEGACY_ARGUMENTS ") -> optimizer",
          .parent = &tw__class_optimizers_legacy_optimizer, .size = sizeof(tw_optimizer), .methods = &adam_methods,
          .doc = "Adam as Keras had it up to 2.10.");
 
@@ -145,8 +146,7 @@ METHODS(adagrad, " decay ", .build = NULL);
 
 TW_CLASS(optimizers_legacy_adagrad,
          "keras.optimizers.legacy.Adagrad(learning_rate: number = 0.001, initial_accumulator_value: float = 0.1, "
-         "epsilon: float = 1e-07, name: str = Adagrad, clipnorm: float = None, clipvalue: float = None, "
-         "global_clipnorm: float = None, decay: float = 0.0) -> optimizer",
+         "epsilon: float = 1e-07, name: str = Adagrad, " LEGACY_ARGUMENTS ") -> optimizer",
          .parent = &tw__class_optimizers_legacy_optimizer, .size = sizeof(tw_optimizer), .settle = adagrad_settle,
          .methods = &adagrad_methods, .doc = "Adagrad as Keras had it up to 2.10.");
 
@@ -197,8 +197,7 @@ METHODS(rmsprop, " decay momentum rho ", .build = NULL);
 
 TW_CLASS(optimizers_legacy_rmsprop,
          "keras.optimizers.legacy.RMSprop(learning_rate: number = 0.001, rho: float = 0.9, momentum: float = 0.0, "
-         "epsilon: float = 1e-07, centered: bool = False, name: str = RMSprop, clipnorm: float = None, clipvalue: float = None, "
-         "global_clipnorm: float = None, decay: float = 0.0) -> optimizer",
+         "epsilon: float = 1e-07, centered: bool = False, name: str = RMSprop, " LEGACY_ARGUMENTS ") -> optimizer",
          .parent = &tw__class_optimizers_legacy_optimizer, .size = sizeof(tw_optimizer), .settle = rmsprop_settle,
          .methods = &rmsprop_methods, .doc = "RMSprop as Keras had it up to 2.10.");
 
@@ -222,8 +221,7 @@ METHODS(adadelta, " decay rho ", .build = NULL);
 
 TW_CLASS(optimizers_legacy_adadelta,
          "keras.optimizers.legacy.Adadelta(learning_rate: number = 0.001, rho: float = 0.95, epsilon: float = 1e-07, "
-         "name: str = Adadelta, clipnorm: float = None, clipvalue: float = None, "
-         "global_clipnorm: float = None, decay: float = 0.0) -> optimizer",
+         "name: str = Adadelta, " LEGACY_ARGUMENTS ") -> optimizer",
          .parent = &tw__class_optimizers_legacy_optimizer, .size = sizeof(tw_optimizer), .methods = &adadelta_methods,
          .doc = "Adadelta as Keras had it up to 2.10.");
 
@@ -248,8 +246,7 @@ METHODS(adamax, " beta_1 beta_2 decay ", .build = NULL);
 
 TW_CLASS(optimizers_legacy_adamax,
          "keras.optimizers.legacy.Adamax(learning_rate: number = 0.001, beta_1: float = 0.9, beta_2: float = 0.999, "
-         "epsilon: float = 1e-07, name: str = Adamax, clipnorm: float = None, clipvalue: float = None, "
-         "global_clipnorm: float = None, decay: float = 0.0) -> optimizer",
+         "epsilon: float = 1e-07, name: str = Adamax, " LEGACY_ARGUMENTS ") -> optimizer",
          .parent = &tw__class_optimizers_legacy_optimizer, .size = sizeof(tw_optimizer), .methods = &adamax_methods,
          .doc = "Adamax as Keras had it up to 2.10.");
 
@@ -318,8 +315,7 @@ METHODS(nadam, " beta_1 beta_2 decay ", .cache = "momentum_cache");
 
 TW_CLASS(optimizers_legacy_nadam,
          "keras.optimizers.legacy.Nadam(learning_rate: number = 0.001, beta_1: float = 0.9, beta_2: float = 0.999, "
-         "epsilon: float = 1e-07, name: str = Nadam, clipnorm: float = None, clipvalue: float = None, "
-         "global_clipnorm: float = None, decay: float = 0.004) -> optimizer",
+         "epsilon: float = 1e-07, name: str = Nadam, " LEGACY_ARGUMENTS "04) -> optimizer",
          .parent = &tw__class_optimizers_legacy_optimizer, .size = sizeof(nadam), .settle = nadam_settle,
          .methods = &nadam_methods, .doc = "Nadam as Keras had it up to 2.10; `decay` is how fast its momentum grows.");
 
@@ -379,7 +375,6 @@ TW_CLASS(optimizers_legacy_ftrl,
          "keras.optimizers.legacy.Ftrl(learning_rate: number = 0.001, learning_rate_power: float = -0.5, "
          "initial_accumulator_value: float = 0.1, l1_regularization_strength: float = 0.0, "
          "l2_regularization_strength: float = 0.0, name: str = Ftrl, l2_shrinkage_regularization_strength: float = 0.0, "
-         "beta: float = 0.0, clipnorm: float = None, clipvalue: float = None, "
-         "global_clipnorm: float = None, decay: float = 0.0) -> optimizer",
+         "beta: float = 0.0, " LEGACY_ARGUMENTS ") -> optimizer",
          .parent = &tw__class_optimizers_legacy_optimizer, .size = sizeof(tw_optimizer), .settle = ftrl_settle,
          .methods = &ftrl_methods, .doc = "Ftrl as Keras had it up to 2.10.");

@@ -36,8 +36,7 @@ static const tw__optimizer_methods lion_methods = { .build = lion_build, .update
 
 TW_CLASS(
     optimizers_lion,
-    "keras.optimizers.Lion(learning_rate: number = 0.0001, beta_1: float = 0.9, beta_2: float = 0.99, weight_decay: float = None, "
-    "clipnorm: float = None, clipvalue: float = None, global_clipnorm: float = None, use_ema: bool = False, ema_momentum: float = 0.99, "
-    "ema_overwrite_frequency: int = None, jit_compile: bool = True, name: str = Lion) -> optimizer",
+    "keras.optimizers.Lion(learning_rate: number = 0.0001, beta_1: float = 0.9, beta_2: float = 0.99, " TW_OPTIMIZER_ARGUMENTS
+    ", name: str = Lion) -> optimizer",
     .parent = &tw__class_optimizer, .size = sizeof(tw_optimizer), .settle = lion_settle, .methods = &lion_methods,
     .doc = "Steps of one size along the sign of a running mean of the gradient.");

@@ -141,10 +141,8 @@ static const tw__optimizer_methods nadam_methods = { .build = nadam_build,
                                                      .add_config = nadam_add_config,
                                                      .former = { "decay", "schedule_decay" } };
 
-TW_CLASS(
-    optimizers_nadam,
-    "keras.optimizers.Nadam|keras.optimizers.experimental.Nadam(learning_rate: number = 0.001, beta_1: float = 0.9, beta_2: float = 0.999, epsilon: float = 1e-07, "
-    "weight_decay: float = None, clipnorm: float = None, clipvalue: float = None, global_clipnorm: float = None, use_ema: bool = False, "
-    "ema_momentum: float = 0.99, ema_overwrite_frequency: int = None, jit_compile: bool = True, name: str = Nadam) -> optimizer",
-    .parent = &tw__class_optimizer, .size = sizeof(nadam), .methods = &nadam_methods, .destroy = nadam_clear,
-    .visit = nadam_visit, .clear = nadam_clear, .doc = "Adam with Nesterov's momentum.");
+TW_CLASS(optimizers_nadam,
+         "keras.optimizers.Nadam|keras.optimizers.experimental.Nadam(learning_rate: number = 0.001, beta_1: float = 0.9, "
+         "beta_2: float = 0.999, epsilon: float = 1e-07, " TW_OPTIMIZER_ARGUMENTS ", name: str = Nadam) -> optimizer",
+         .parent = &tw__class_optimizer, .size = sizeof(nadam), .methods = &nadam_methods, .destroy = nadam_clear,
+         .visit = nadam_visit, .clear = nadam_clear, .doc = "Adam with Nesterov's momentum.");

@@ -64,10 +64,8 @@ static const tw__optimizer_methods sgd_methods = {
     .build = sgd_build, .update = sgd_update, .trace = sgd_trace, .rows = sgd_rows
 };
 
-TW_CLASS(
-    optimizers_sgd,
-    "keras.optimizers.SGD|keras.optimizers.experimental.SGD(learning_rate: number = 0.01, momentum: float = 0.0, nesterov: bool = False, weight_decay: float = None, "
-    "clipnorm: float = None, clipvalue: float = None, global_clipnorm: float = None, use_ema: bool = False, ema_momentum: float = 0.99, "
-    "ema_overwrite_frequency: int = None, jit_compile: bool = True, name: str = SGD) -> optimizer",
-    .parent = &tw__class_optimizer, .size = sizeof(tw_optimizer), .settle = sgd_settle, .methods = &sgd_methods,
-    .doc = "Steps along the gradient, with momentum if asked.");
+TW_CLASS(optimizers_sgd,
+         "keras.optimizers.SGD|keras.optimizers.experimental.SGD(learning_rate: number = 0.01, momentum: float = 0.0, "
+         "nesterov: bool = False, " TW_OPTIMIZER_ARGUMENTS ", name: str = SGD) -> optimizer",
+         .parent = &tw__class_optimizer, .size = sizeof(tw_optimizer), .settle = sgd_settle, .methods = &sgd_methods,
+         .doc = "Steps along the gradient, with momentum if asked.");

@@ -25,4 +25,10 @@
         TW_TRY(tw__traced_assign(&tw__op_##assign_, variable_, value_)); \
     } while (0)
 
+/* Arguments that all optimizers have. */
+#define TW_OPTIMIZER_ARGUMENTS                                                           \
+    "weight_decay: float = None, clipnorm: float = None, clipvalue: float = None, "      \
+    "global_clipnorm: float = None, use_ema: bool = False, ema_momentum: float = 0.99, " \
+    "ema_overwrite_frequency: int = None, jit_compile: bool = True"
+
 #endif

@@ -34,4 +34,18 @@ typedef enum tw__combination {
 } tw__combination;
 tw_status tw__combine_elements(tw__combination kind, tw_dtype dtype, void *to, const void *from, int64_t count);
 
+/* case_(dtype, element, what is calculated in, load, store) of the real numbers, where sums of integers go round at their size.
+ */
+#define TW_SAME(x) (x)
+#define TW_CASES_OF_REALS(case_)                                                                                                \
+    case_(TW_FLOAT32, float, float, TW_SAME, TW_SAME) case_(TW_FLOAT64, double, double, TW_SAME, TW_SAME)                       \
+        case_(TW_FLOAT16, uint16_t, float, tw__half_to_float, tw__float_to_half)                                                \
+            case_(TW_BFLOAT16, uint16_t, float, tw__bfloat16_to_float, tw__float_to_bfloat16)                                   \
+                case_(TW_INT8, int8_t, uint32_t, TW_SAME, TW_SAME) case_(TW_UINT8, uint8_t, uint32_t, TW_SAME, TW_SAME)         \
+                    case_(TW_INT16, int16_t, uint32_t, TW_SAME, TW_SAME) case_(TW_UINT16, uint16_t, uint32_t, TW_SAME, TW_SAME) \
+                        case_(TW_INT32, int32_t, uint32_t, TW_SAME, TW_SAME)                                                    \
+                            case_(TW_UINT32, uint32_t, uint32_t, TW_SAME, TW_SAME)                                              \
+                                case_(TW_INT64, int64_t, uint64_t, TW_SAME, TW_SAME)                                            \
+                                    case_(TW_UINT64, uint64_t, uint64_t, TW_SAME, TW_SAME)
+
 #endif

@@ -3,8 +3,6 @@
 
 #include "kernel/copy.h"
 
-#define SAME(x) (x)
-
 /* Loops of one dtype: `work` is what is calculated in, load and store go between it and an element. */
 #define COMBINE(element, work, load, store)                                 \
     do {                                                                    \
@@ -53,26 +51,15 @@ tw_status tw__combine_elements(tw__combination kind, tw_dtype dtype, void *to, c
         else                                     \
             ORDER(element, load);                \
         break;
-        CASE(TW_FLOAT32, float, float, SAME, SAME)
-        CASE(TW_FLOAT64, double, double, SAME, SAME)
-        CASE(TW_FLOAT16, uint16_t, float, tw__half_to_float, tw__float_to_half)
-        CASE(TW_BFLOAT16, uint16_t, float, tw__bfloat16_to_float, tw__float_to_bfloat16)
-        CASE(TW_INT8, int8_t, uint32_t, SAME, SAME)
-        CASE(TW_UINT8, uint8_t, uint32_t, SAME, SAME)
-        CASE(TW_INT16, int16_t, uint32_t, SAME, SAME)
-        CASE(TW_UINT16, uint16_t, uint32_t, SAME, SAME)
-        CASE(TW_INT32, int32_t, uint32_t, SAME, SAME)
-        CASE(TW_UINT32, uint32_t, uint32_t, SAME, SAME)
-        CASE(TW_INT64, int64_t, uint64_t, SAME, SAME)
-        CASE(TW_UINT64, uint64_t, uint64_t, SAME, SAME)
+        TW_CASES_OF_REALS(CASE)
 #undef CASE
     case TW_COMPLEX64:
         if (arithmetic)
-            COMBINE(float complex, float complex, SAME, SAME);
+            COMBINE(float complex, float complex, TW_SAME, TW_SAME);
         break;
     case TW_COMPLEX128:
         if (arithmetic)
-            COMBINE(double complex, double complex, SAME, SAME);
+            COMBINE(double complex, double complex, TW_SAME, TW_SAME);
         break;
     default:
         break;

@@ -1,6 +1,7 @@
 /* Datasets of what files hold: lines (TextLineDataset), records (TFRecordDataset), pieces of a fixed length
  * (FixedLengthRecordDatasetV2). The files are read one after the other; an element is one string. */
 #include "format/stream.h"
+#include "base/temps.h"
 #include "data/state.h"
 #include "op/guard.h"
 #include "rows.h"
@@ -383,21 +384,16 @@ TW_OP(
 /* The inputs behind the file names are taken. */
 static tw_status apply_files(struct tw_dataset *self, const tw_op *op, tw_tensor *names, tw_tensor *const *rest, int count)
 {
+    TW_TEMPS(t);
     tw_tensor *inputs[8] = { names };
-    tw_status status =
-        names->dtype == TW_STRING
-            ? TW_OK
-            : tw__fail(TW_TYPE_ERROR, "The `filenames` argument must contain `tf.string` elements. Got `tf.%s` elements.",
-                       tw_dtype_name(names->dtype));
-    for (int i = 0; i < count; i++) {
-        inputs[1 + i] = rest[i];
-        status = rest[i] ? status : tw__error_status();
-    }
-    if (status == TW_OK)
-        status = tw__dataset_apply(self, op, inputs, count + 1, NULL, 0, &(tw_spec){ TW_STRING, TW_SCALAR }, 1);
+    bool good = true;
     for (int i = 0; i < count; i++)
-        tw_release(rest[i]);
-    return status;
+        good &= (inputs[1 + i] = tw__temp(t, rest[i])) != NULL;
+    TW_NEED(good);
+    if (names->dtype != TW_STRING)
+        return tw__fail(TW_TYPE_ERROR, "The `filenames` argument must contain `tf.string` elements. Got `tf.%s` elements.",
+                        tw_dtype_name(names->dtype));
+    return tw__dataset_apply(self, op, inputs, count + 1, NULL, 0, &(tw_spec){ TW_STRING, TW_SCALAR }, 1);
 }
 
 static tw_tensor *text_of(const char *text)
@@ -405,13 +401,17 @@ static tw_tensor *text_of(const char *text)
     return tw_tensor_string(text ? text : "", text ? strlen(text) : 0);
 }
 
+/* Both classes of files without further settings. */
+#define WHOLE_FILES(args, op)                                                                       \
+    apply_files(self, op, args->filenames,                                                          \
+                TW_IN(text_of(args->compression_type),                                              \
+                      tw__data_number(args->buffer_size, args->buffer_size_object, "buffer_size")), \
+                2)
+
 static tw_status lines_init(void *self, const void *arguments)
 {
     const tw_dataset_text_line_args *args = arguments;
-    return apply_files(self, &tw__op_TextLineDataset, args->filenames,
-                       TW_IN(text_of(args->compression_type),
-                             tw__data_number(args->buffer_size, args->buffer_size_object, "buffer_size")),
-                       2);
+    return WHOLE_FILES(args, &tw__op_TextLineDataset);
 }
 
 TW_CLASS(
@@ -422,10 +422,7 @@ TW_CLASS(
 static tw_status records_init(void *self, const void *arguments)
 {
     const tw_dataset_tf_record_args *args = arguments;
-    return apply_files(self, &tw__op_TFRecordDataset, args->filenames,
-                       TW_IN(text_of(args->compression_type),
-                             tw__data_number(args->buffer_size, args->buffer_size_object, "buffer_size")),
-                       2);
+    return WHOLE_FILES(args, &tw__op_TFRecordDataset);
 }
 
 TW_CLASS(

@@ -6,7 +6,7 @@
 
 static bool is_depthwise(const tw__conv *layer)
 {
-    return ((const tw__conv_methods *)tw__methods(layer))->depthwise;
+    return tw__conv_methods_of(layer)->depthwise;
 }
 
 static const char *kernel_name(const tw__conv *layer)
@@ -174,8 +174,7 @@ static tw_status conv_output_shape(tw_layer *self, const tw_shape *input, tw_sha
     int first = tw__conv_first(layer, input->rank), channels = tw__conv_channel_axis(layer, input->rank);
     *output = *input;
     for (int i = 0; i < tw__conv_axes(layer); i++)
-        output->dims[first + i] =
-            tw__layer_places(input->dims[first + i], layer->size[i], layer->stride[i], layer->dilation[i], layer->padding);
+        output->dims[first + i] = tw__conv_length(layer, input->dims[first + i], i);
     output->dims[channels] = is_depthwise(layer) ? input->dims[channels] * layer->settings.filters : layer->settings.filters;
     return TW_OK;
 }

@@ -24,11 +24,18 @@ typedef struct tw__conv_methods {
     tw__layer_methods layer;
     int axes; /* 1: sequences, 2: images, 3: volumes */
     bool depthwise;
+    /* Of separable and transposed ones: images with their channels last, and what a length becomes along axis i. */
+    tw_tensor *(*convolve)(tw__conv *layer, tw_tensor *images);
+    int64_t (*length)(const tw__conv *layer, int64_t in, int i);
 } tw__conv_methods;
 
+static inline const tw__conv_methods *tw__conv_methods_of(const tw__conv *layer)
+{
+    return tw__methods(layer);
+}
 static inline int tw__conv_axes(const tw__conv *layer)
 {
-    return ((const tw__conv_methods *)tw__methods(layer))->axes;
+    return tw__conv_methods_of(layer)->axes;
 }
 
 /* Reads the settings that all of them have; causal: such a padding may be asked for. */
@@ -66,6 +73,11 @@ tw_tensor *tw__conv_sequences(const tw__conv *layer, tw_tensor *images);
 /* Every channel for itself; `attrs` are strides, dilations and padding. The op takes equal strides only: others are a
  * convolution with a group for each channel. */
 tw_tensor *tw__conv_apart(tw_tensor *images, tw_tensor *kernel, const tw_attr *attrs, bool equal);
+/* What a kernel that moves along axis i makes of a length. */
+int64_t tw__conv_length(const tw__conv *layer, int64_t in, int i);
+/* call and output_shape by the methods convolve and length. */
+tw_tensor *tw__conv_output(tw_layer *self, tw_tensor *input, int training);
+tw_status tw__conv_output_shape(tw_layer *self, const tw_shape *input, tw_shape *output);
 /* With the bias; takes it. NULL gives NULL. */
 tw_tensor *tw__conv_biased(tw__conv *layer, tw_tensor *output);
 tw_tensor *tw__conv_activated(tw__conv *layer, tw_tensor *output); /* takes it, too */

@@ -149,3 +149,31 @@ tw_tensor *tw__conv_activated(tw__conv *layer, tw_tensor *output)
     tw_auto tw_tensor *taken = output;
     return tw__activate(layer->settings.activation, output);
 }
+
+int64_t tw__conv_length(const tw__conv *layer, int64_t in, int i)
+{
+    return tw__layer_places(in, layer->size[i], layer->stride[i], layer->dilation[i], layer->padding);
+}
+
+tw_tensor *tw__conv_output(tw_layer *self, tw_tensor *input, int training)
+{
+    (void)training;
+    tw__conv *layer = (tw__conv *)self;
+    if (tw__layer_need_rank(self, &input->shape, tw__conv_axes(layer) + 2) != TW_OK)
+        return NULL;
+    tw_auto tw_tensor *turned = tw__conv_turned(layer, tw_retain(input), false);
+    tw_auto tw_tensor *images = turned ? tw__conv_images(layer, turned) : NULL;
+    tw_tensor *output = tw__conv_sequences(layer, images ? tw__conv_methods_of(layer)->convolve(layer, images) : NULL);
+    return tw__conv_activated(layer, tw__conv_biased(layer, tw__conv_turned(layer, output, true)));
+}
+
+tw_status tw__conv_output_shape(tw_layer *self, const tw_shape *input, tw_shape *output)
+{
+    const tw__conv *layer = (tw__conv *)self;
+    TW_TRY(tw__layer_need_rank(self, input, tw__conv_axes(layer) + 2));
+    *output = *input;
+    for (int i = 0, first = tw__conv_first(layer, input->rank); i < tw__conv_axes(layer); i++)
+        output->dims[first + i] = tw__conv_methods_of(layer)->length(layer, input->dims[first + i], i);
+    output->dims[tw__conv_channel_axis(layer, input->rank)] = layer->settings.filters;
+    return TW_OK;
+}

@@ -60,39 +60,15 @@ static tw_tensor *convolve(tw__conv *layer, tw_tensor *images)
     return apart && pointwise ? tw__call(&tw__op_Conv2D, TW_IN(apart, pointwise), 2, plain, 2) : NULL;
 }
 
-static tw_tensor *separable_call(tw_layer *self, tw_tensor *input, int training)
-{
-    (void)training;
-    tw__conv *layer = (tw__conv *)self;
-    if (tw__layer_need_rank(self, &input->shape, tw__conv_axes(layer) + 2) != TW_OK)
-        return NULL;
-    tw_auto tw_tensor *turned = tw__conv_turned(layer, tw_retain(input), false);
-    tw_auto tw_tensor *images = turned ? tw__conv_images(layer, turned) : NULL;
-    tw_tensor *output = tw__conv_sequences(layer, images ? convolve(layer, images) : NULL);
-    return tw__conv_activated(layer, tw__conv_biased(layer, tw__conv_turned(layer, output, true)));
-}
-
-static tw_status separable_shape(tw_layer *self, const tw_shape *input, tw_shape *output)
-{
-    const tw__conv *layer = (tw__conv *)self;
-    TW_TRY(tw__layer_need_rank(self, input, tw__conv_axes(layer) + 2));
-    *output = *input;
-    for (int i = 0, first = tw__conv_first(layer, input->rank); i < tw__conv_axes(layer); i++)
-        output->dims[first + i] =
-            tw__layer_places(input->dims[first + i], layer->size[i], layer->stride[i], layer->dilation[i], layer->padding);
-    output->dims[tw__conv_channel_axis(layer, input->rank)] = layer->settings.filters;
-    return TW_OK;
-}
-
 #define METHODS(axes_)                                                                                       \
     {                                                                                                        \
         .layer = { .minimum_rank = axes_ + 2,                                                                \
                    .build = separable_build,                                                                 \
-                   .call = separable_call,                                                                   \
-                   .output_shape = separable_shape,                                                          \
+                   .call = tw__conv_output,                                                                  \
+                   .output_shape = tw__conv_output_shape,                                                    \
                    .config = tw__conv_config,                                                                \
                    .own_config = " kernel_size strides dilation_rate padding data_format output_padding " }, \
-        .axes = axes_                                                                                        \
+        .axes = axes_, .convolve = convolve, .length = tw__conv_length                                       \
     }
 static const tw__conv_methods separable_conv1d_methods = METHODS(1), separable_conv2d_methods = METHODS(2);
 

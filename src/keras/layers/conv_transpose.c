@@ -101,29 +101,6 @@ static tw_tensor *convolve(tw__conv *layer, tw_tensor *images)
     return unknown < 2 ? tw__reshape(made, &shape) : TW_CALL(EnsureShape, made, TW_A_SHAPE("shape", &shape));
 }
 
-static tw_tensor *transposed_call(tw_layer *self, tw_tensor *input, int training)
-{
-    (void)training;
-    tw__conv *layer = (tw__conv *)self;
-    if (tw__layer_need_rank(self, &input->shape, tw__conv_axes(layer) + 2) != TW_OK)
-        return NULL;
-    tw_auto tw_tensor *turned = tw__conv_turned(layer, tw_retain(input), false);
-    tw_auto tw_tensor *images = turned ? tw__conv_images(layer, turned) : NULL;
-    tw_tensor *output = tw__conv_sequences(layer, images ? convolve(layer, images) : NULL);
-    return tw__conv_activated(layer, tw__conv_biased(layer, tw__conv_turned(layer, output, true)));
-}
-
-static tw_status transposed_shape(tw_layer *self, const tw_shape *input, tw_shape *output)
-{
-    const tw__conv *layer = (tw__conv *)self;
-    TW_TRY(tw__layer_need_rank(self, input, tw__conv_axes(layer) + 2));
-    *output = *input;
-    for (int i = 0, first = tw__conv_first(layer, input->rank); i < tw__conv_axes(layer); i++)
-        output->dims[first + i] = length_of(layer, input->dims[first + i], i);
-    output->dims[tw__conv_channel_axis(layer, input->rank)] = layer->settings.filters;
-    return TW_OK;
-}
-
 static void transposed_config(tw_layer *self, tw__dict *dict)
 {
     const tw__conv *layer = (tw__conv *)self;
@@ -138,11 +115,11 @@ static void transposed_config(tw_layer *self, tw__dict *dict)
     {                                                                                                        \
         .layer = { .minimum_rank = axes_ + 2,                                                                \
                    .build = transposed_build,                                                                \
-                   .call = transposed_call,                                                                  \
-                   .output_shape = transposed_shape,                                                         \
+                   .call = tw__conv_output,                                                                  \
+                   .output_shape = tw__conv_output_shape,                                                    \
                    .config = transposed_config,                                                              \
                    .own_config = " kernel_size strides dilation_rate padding data_format output_padding " }, \
-        .axes = axes_                                                                                        \
+        .axes = axes_, .convolve = convolve, .length = length_of                                             \
     }
 static const tw__conv_methods conv1d_transpose_methods = METHODS(1), conv2d_transpose_methods = METHODS(2),
                               conv3d_transpose_methods = METHODS(3);

@@ -6,24 +6,41 @@
 typedef struct pooling {
     tw_layer layer;
     const tw_op *op;
-    int axes; /* 1: sequences, 2: images, 3: volumes */
+    int axes; /* 1: sequences, 2: images, 3: volumes; both as the class has them */
     bool channels_first;
     bool keepdims; /* of the global ones */
     char padding[8];
     int64_t size[3], stride[3];
 } pooling;
 
+/* What a class is. */
+typedef struct pooling_methods {
+    tw__layer_methods layer;
+    const tw_op *op;
+    int axes;
+} pooling_methods;
+
+/* The class's op and number of axes, and its settings, which all classes of windows, or of whole channels, have. */
+static void take(pooling *layer, const tw_signature *signature, void *settings)
+{
+    const pooling_methods *methods = tw__methods(layer);
+    layer->op = methods->op;
+    layer->axes = methods->axes;
+    tw__args_project(tw_class_signature(tw_class_of(layer)), tw_object_config(layer), signature, settings);
+}
+
 /* ---- windows ---- */
 
-static tw_status settle(pooling *layer, const tw_op *op, int axes, tw_ints size, tw_ints strides, const char *padding,
-                        const char *format)
+static tw_status settle(void *self, const void *given)
 {
-    layer->op = op;
-    layer->axes = axes;
-    TW_TRY(tw__layer_sizes("pool_size", size, axes, false, layer->size));
-    TW_TRY(tw__layer_sizes("strides", strides.given ? strides : size, axes, true, layer->stride));
-    TW_TRY(tw__layer_padding(padding, false, layer->padding));
-    return tw__layer_channels_first(format, &layer->channels_first);
+    (void)given;
+    pooling *layer = self;
+    tw_layers_max_pooling2d_args own;
+    take(layer, &tw__signature_layers_max_pooling2d, &own);
+    TW_TRY(tw__layer_sizes("pool_size", own.pool_size, layer->axes, false, layer->size));
+    TW_TRY(tw__layer_sizes("strides", own.strides.given ? own.strides : own.pool_size, layer->axes, true, layer->stride));
+    TW_TRY(tw__layer_padding(own.padding, false, layer->padding));
+    return tw__layer_channels_first(own.data_format, &layer->channels_first);
 }
 
 /* Images or volumes whose channels come last. */
@@ -85,67 +102,61 @@ static void pool_config(tw_layer *self, tw__dict *dict)
     tw__dict_put_str(dict, "data_format", layer->channels_first ? "channels_first" : "channels_last");
 }
 
-static const tw__layer_methods pool_methods = { .call = pool_call,
-                                                .output_shape = pool_output_shape,
-                                                .config = pool_config,
-                                                .own_config = " pool_size padding strides data_format " };
-
-#define POOLING(id, op_name, axes)                                                                                      \
-    static tw_status id##_settle(void *self, const void *given)                                                         \
-    {                                                                                                                   \
-        const tw_layers_##id##_args *args = given;                                                                      \
-        return settle(self, &tw__op_##op_name, axes, args->pool_size, args->strides, args->padding, args->data_format); \
+#define METHODS(op_name, axes_)                                               \
+    {                                                                         \
+        .layer = { .call = pool_call,                                         \
+                   .output_shape = pool_output_shape,                         \
+                   .config = pool_config,                                     \
+                   .own_config = " pool_size padding strides data_format " }, \
+        .op = &tw__op_##op_name, .axes = axes_                                \
     }
-POOLING(max_pooling2d, MaxPool, 2)
-POOLING(average_pooling2d, AvgPool, 2)
-POOLING(max_pooling1d, MaxPool, 1)
-POOLING(average_pooling1d, AvgPool, 1)
-POOLING(max_pooling3d, MaxPool3D, 3)
-POOLING(average_pooling3d, AvgPool3D, 3)
+static const pooling_methods max1d = METHODS(MaxPool, 1), max2d = METHODS(MaxPool, 2), max3d = METHODS(MaxPool3D, 3),
+                             mean1d = METHODS(AvgPool, 1), mean2d = METHODS(AvgPool, 2), mean3d = METHODS(AvgPool3D, 3);
 
-#define CLASS .parent = &tw__class_layer, .size = sizeof(pooling)
+#define CLASS .parent = &tw__class_layer, .size = sizeof(pooling), .settle = settle
 
 TW_CLASS(layers_max_pooling2d,
          "keras.layers.MaxPooling2D|keras.layers.MaxPool2D(pool_size: ints = (2, 2), strides: ints = None, padding: str = valid, "
          "data_format: str = None, **layer) -> layer",
-         CLASS, .settle = max_pooling2d_settle, .methods = &pool_methods, .doc = "The greatest value of each window of images.");
+         CLASS, .methods = &max2d, .doc = "The greatest value of each window of images.");
 
 TW_CLASS(
     layers_average_pooling2d,
     "keras.layers.AveragePooling2D|keras.layers.AvgPool2D(pool_size: ints = (2, 2), strides: ints = None, padding: str = valid, "
     "data_format: str = None, **layer) -> layer",
-    CLASS, .settle = average_pooling2d_settle, .methods = &pool_methods, .doc = "The mean of each window of images.");
+    CLASS, .methods = &mean2d, .doc = "The mean of each window of images.");
 
 TW_CLASS(layers_max_pooling1d,
          "keras.layers.MaxPooling1D|keras.layers.MaxPool1D(pool_size: ints = 2, strides: ints = None, padding: str = valid, "
          "data_format: str = channels_last, **layer) -> layer",
-         CLASS, .settle = max_pooling1d_settle, .methods = &pool_methods,
-         .doc = "The greatest value of each window of sequences.");
+         CLASS, .methods = &max1d, .doc = "The greatest value of each window of sequences.");
 
 TW_CLASS(layers_average_pooling1d,
          "keras.layers.AveragePooling1D|keras.layers.AvgPool1D(pool_size: ints = 2, strides: ints = None, padding: str = valid, "
          "data_format: str = channels_last, **layer) -> layer",
-         CLASS, .settle = average_pooling1d_settle, .methods = &pool_methods, .doc = "The mean of each window of sequences.");
+         CLASS, .methods = &mean1d, .doc = "The mean of each window of sequences.");
 
 TW_CLASS(layers_max_pooling3d,
          "keras.layers.MaxPooling3D|keras.layers.MaxPool3D(pool_size: ints = (2, 2, 2), strides: ints = None, "
          "padding: str = valid, data_format: str = None, **layer) -> layer",
-         CLASS, .settle = max_pooling3d_settle, .methods = &pool_methods, .doc = "The greatest value of each window of volumes.");
+         CLASS, .methods = &max3d, .doc = "The greatest value of each window of volumes.");
 
 TW_CLASS(layers_average_pooling3d,
          "keras.layers.AveragePooling3D|keras.layers.AvgPool3D(pool_size: ints = (2, 2, 2), strides: ints = None, "
          "padding: str = valid, data_format: str = None, **layer) -> layer",
-         CLASS, .settle = average_pooling3d_settle, .methods = &pool_methods, .doc = "The mean of each window of volumes.");
+         CLASS, .methods = &mean3d, .doc = "The mean of each window of volumes.");
 
 /* ---- the whole of every channel ---- */
 
-static tw_status settle_global(pooling *layer, bool mean, int axes, const char *format, bool keepdims)
+static tw_status settle_global(void *self, const void *given)
 {
-    layer->op = mean ? &tw__op_Mean : &tw__op_Max;
-    layer->axes = axes;
-    layer->keepdims = keepdims;
-    layer->layer.supports_masking = mean && axes == 1;
-    return tw__layer_channels_first(format, &layer->channels_first);
+    (void)given;
+    pooling *layer = self;
+    tw_layers_global_max_pooling2d_args own;
+    take(layer, &tw__signature_layers_global_max_pooling2d, &own);
+    layer->keepdims = own.keepdims;
+    layer->layer.supports_masking = ((const tw__layer_methods *)tw__methods(layer))->call_values != NULL; /* takes a mask */
+    return tw__layer_channels_first(own.data_format, &layer->channels_first);
 }
 
 static tw_tensor *global_call(tw_layer *self, tw_tensor *input, int training)
@@ -180,9 +191,17 @@ static void global_config(tw_layer *self, tw__dict *dict)
     tw__dict_put_str(dict, "data_format", ((pooling *)self)->channels_first ? "channels_first" : "channels_last");
 }
 
-static const tw__layer_methods global_methods = {
-    .call = global_call, .output_shape = global_output_shape, .config = global_config, .own_config = " data_format "
-};
+#define GLOBAL_METHODS(op_name, axes_)                  \
+    {                                                   \
+        .layer = { .call = global_call,                 \
+                   .output_shape = global_output_shape, \
+                   .config = global_config,             \
+                   .own_config = " data_format " },     \
+        .op = &tw__op_##op_name, .axes = axes_          \
+    }
+static const pooling_methods whole_max1d = GLOBAL_METHODS(Max, 1), whole_max2d = GLOBAL_METHODS(Max, 2),
+                             whole_max3d = GLOBAL_METHODS(Max, 3), whole_mean2d = GLOBAL_METHODS(Mean, 2),
+                             whole_mean3d = GLOBAL_METHODS(Mean, 3);
 
 /* Steps whose mask is false do not count. */
 static tw_value masked_mean(tw_layer *self, const tw_value *given, int training)
@@ -207,59 +226,44 @@ static tw_tensor *no_mask(tw_layer *self, tw_tensor *input, tw_tensor *mask)
     return NULL;
 }
 
-static const tw__layer_methods masked_methods = { .arguments = "inputs mask",
-                                                  .call_values = masked_mean,
-                                                  .output_shape = global_output_shape,
-                                                  .mask = no_mask,
-                                                  .config = global_config,
-                                                  .own_config = " data_format " };
+static const pooling_methods whole_mean1d = { .layer = { .arguments = "inputs mask",
+                                                         .call_values = masked_mean,
+                                                         .output_shape = global_output_shape,
+                                                         .mask = no_mask,
+                                                         .config = global_config,
+                                                         .own_config = " data_format " },
+                                              .op = &tw__op_Mean,
+                                              .axes = 1 };
 
-#define GLOBAL(id, mean, axes)                                                     \
-    static tw_status id##_settle(void *self, const void *given)                    \
-    {                                                                              \
-        const tw_layers_##id##_args *args = given;                                 \
-        return settle_global(self, mean, axes, args->data_format, args->keepdims); \
-    }
-GLOBAL(global_max_pooling2d, false, 2)
-GLOBAL(global_average_pooling2d, true, 2)
-GLOBAL(global_max_pooling1d, false, 1)
-GLOBAL(global_average_pooling1d, true, 1)
-GLOBAL(global_max_pooling3d, false, 3)
-GLOBAL(global_average_pooling3d, true, 3)
+#define GLOBAL_CLASS .parent = &tw__class_layer, .size = sizeof(pooling), .settle = settle_global
 
 TW_CLASS(layers_global_max_pooling2d,
          "keras.layers.GlobalMaxPooling2D|keras.layers.GlobalMaxPool2D(data_format: str = None, keepdims: bool = False, "
          "**layer) -> layer",
-         CLASS, .settle = global_max_pooling2d_settle, .methods = &global_methods,
-         .doc = "The greatest value of every channel of an image.");
+         GLOBAL_CLASS, .methods = &whole_max2d, .doc = "The greatest value of every channel of an image.");
 
 TW_CLASS(layers_global_average_pooling2d,
          "keras.layers.GlobalAveragePooling2D|keras.layers.GlobalAvgPool2D(data_format: str = None, keepdims: bool = False, "
          "**layer) -> layer",
-         CLASS, .settle = global_average_pooling2d_settle, .methods = &global_methods,
-         .doc = "The mean of every channel of an image.");
+         GLOBAL_CLASS, .methods = &whole_mean2d, .doc = "The mean of every channel of an image.");
 
 TW_CLASS(layers_global_max_pooling1d,
          "keras.layers.GlobalMaxPooling1D|keras.layers.GlobalMaxPool1D(data_format: str = channels_last, "
          "keepdims: bool = False, **layer) -> layer",
-         CLASS, .settle = global_max_pooling1d_settle, .methods = &global_methods,
-         .doc = "The greatest value of every channel of a sequence.");
+         GLOBAL_CLASS, .methods = &whole_max1d, .doc = "The greatest value of every channel of a sequence.");
 
 TW_CLASS(
     layers_global_average_pooling1d,
     "keras.layers.GlobalAveragePooling1D|keras.layers.GlobalAvgPool1D(data_format: str = channels_last, keepdims: bool = False, "
     "**layer) -> layer",
-    CLASS, .settle = global_average_pooling1d_settle, .methods = &masked_methods,
-    .doc = "The mean of every channel of a sequence.");
+    GLOBAL_CLASS, .methods = &whole_mean1d, .doc = "The mean of every channel of a sequence.");
 
 TW_CLASS(layers_global_max_pooling3d,
          "keras.layers.GlobalMaxPooling3D|keras.layers.GlobalMaxPool3D(data_format: str = None, keepdims: bool = False, "
          "**layer) -> layer",
-         CLASS, .settle = global_max_pooling3d_settle, .methods = &global_methods,
-         .doc = "The greatest value of every channel of a volume.");
+         GLOBAL_CLASS, .methods = &whole_max3d, .doc = "The greatest value of every channel of a volume.");
 
 TW_CLASS(layers_global_average_pooling3d,
          "keras.layers.GlobalAveragePooling3D|keras.layers.GlobalAvgPool3D(data_format: str = None, keepdims: bool = False, "
          "**layer) -> layer",
-         CLASS, .settle = global_average_pooling3d_settle, .methods = &global_methods,
-         .doc = "The mean of every channel of a volume.");
+         GLOBAL_CLASS, .methods = &whole_mean3d, .doc = "The mean of every channel of a volume.");

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "kernel/kernel.h"
+#include "op/calls.h"
 #include "op/gradient.h"
 #include "op/image/image.h"
 #include "rows.h"
@@ -12,16 +13,32 @@
 enum { WORTH_A_THREAD = 1 << 15, STEPS = 1024 };
 
 typedef struct resize {
-    const tw_tensor *images; /* the larger story: in -> out */
+    const tw_tensor *images;
     const float *in;
     const void *pixels; /* of bilinear: bytes or floats */
     void *out;
     int64_t batch, channels, in_height, in_width, out_height, out_width;
     float height_scale, width_scale;
     bool align, half;
-    const tw__taps *y, *x;
-    size_t pixel; /* bytes, of nearest */
+    tw__taps y, x; /* which pixels of the columns and rows make one */
+    float *copy;   /* of pixels, as floats */
+    size_t pixel;  /* bytes, of nearest */
 } resize;
+
+typedef tw_status (*choose)(tw__taps *taps, int64_t in, int64_t out, float scale, bool half);
+
+static void resize_end(resize *r)
+{
+    tw__taps_free(&r->y);
+    tw__taps_free(&r->x);
+    tw__free(r->copy);
+}
+
+static tw_status choose_both(resize *r, choose make)
+{
+    TW_TRY(make(&r->y, r->in_height, r->out_height, r->height_scale, r->half));
+    return make(&r->x, r->in_width, r->out_width, r->width_scale, r->half);
+}
 
 static resize begin(const tw__kernel *kernel, const tw_shape *in, const tw_shape *out)
 {
@@ -36,6 +53,25 @@ static resize begin(const tw__kernel *kernel, const tw_shape *in, const tw_shape
     r.height_scale = tw__resize_scale(r.in_height, r.out_height, r.align);
     r.width_scale = tw__resize_scale(r.in_width, r.out_width, r.align);
     return r;
+}
+
+/* Of a map from images to the kernel's output; `nothing`: it has no elements (no channels, and perhaps billions of pixels). */
+static tw_status start(const tw__kernel *kernel, resize *r, bool *nothing)
+{
+    const tw_tensor *images = kernel->inputs[0], *out = kernel->outputs[0];
+    TW_TRY(tw__resize_check(&images->shape, &out->shape));
+    *nothing = !out->count;
+    if (!*nothing)
+        *r = begin(kernel, &images->shape, &out->shape);
+    r->images = images;
+    r->out = out->data;
+    return TW_OK;
+}
+
+static tw_status read_floats(resize *r)
+{
+    r->in = tw__image_floats(r->images, &r->copy);
+    return r->in ? TW_OK : TW_RESOURCE_EXHAUSTED;
 }
 
 static tw_status need_one_kind(const tw__inference *inference)
@@ -85,12 +121,12 @@ static tw_status bilinear_taps(tw__taps *taps, int64_t in, int64_t out, float sc
     {                                                                                                                           \
         int64_t image = row / r->out_height, y = row % r->out_height, line = r->in_width * channels;                            \
         const type *in = r->pixels;                                                                                             \
-        const type *top = in + (image * r->in_height + r->y->index[2 * y]) * line;                                              \
-        const type *bottom = in + (image * r->in_height + r->y->index[2 * y + 1]) * line;                                       \
-        float down = r->y->weight[2 * y + 1], *out = (float *)r->out + row * r->out_width * channels;                           \
+        const type *top = in + (image * r->in_height + r->y.index[2 * y]) * line;                                               \
+        const type *bottom = in + (image * r->in_height + r->y.index[2 * y + 1]) * line;                                        \
+        float down = r->y.weight[2 * y + 1], *out = (float *)r->out + row * r->out_width * channels;                            \
         for (int64_t x = 0; x < r->out_width; x++) {                                                                            \
-            int64_t left = r->x->index[2 * x] * channels, right = r->x->index[2 * x + 1] * channels;                            \
-            float along = r->x->weight[2 * x + 1];                                                                              \
+            int64_t left = r->x.index[2 * x] * channels, right = r->x.index[2 * x + 1] * channels;                              \
+            float along = r->x.weight[2 * x + 1];                                                                               \
             for (int64_t c = 0; c < channels; c++) {                                                                            \
                 float a = (float)top[left + c], b = (float)top[right + c], d = (float)bottom[left + c],                         \
                       e = (float)bottom[right + c];                                                                             \
@@ -116,46 +152,39 @@ BILINEAR(uint8_t)
 
 static tw_status bilinear_compute(tw__kernel *kernel)
 {
-    const tw_tensor *images = kernel->inputs[0];
-    tw_tensor *out = kernel->outputs[0];
-    TW_TRY(tw__resize_check(&images->shape, &out->shape));
-    if (!out->count) /* no channels, and perhaps billions of pixels */
+    tw__auto(resize_end) resize r = { 0 };
+    bool nothing, bytes = kernel->inputs[0]->dtype == TW_UINT8;
+    TW_TRY(start(kernel, &r, &nothing));
+    if (nothing)
         return TW_OK;
-    resize r = begin(kernel, &images->shape, &out->shape);
     if (r.in_height == r.out_height && r.in_width == r.out_width) {
-        tw__cast_run(images->dtype, TW_FLOAT32, images->data, out->data, out->count, false);
+        tw__cast_run(r.images->dtype, TW_FLOAT32, r.images->data, r.out, r.images->count, false);
         return TW_OK;
     }
-    float *copy = NULL;
-    tw__taps y = { 0 }, x = { 0 };
-    bool bytes = images->dtype == TW_UINT8;
-    r.pixels = bytes ? images->data : tw__image_floats(images, &copy);
-    tw_status status = r.pixels ? bilinear_taps(&y, r.in_height, r.out_height, r.height_scale, r.half) : TW_RESOURCE_EXHAUSTED;
-    if (status == TW_OK)
-        status = bilinear_taps(&x, r.in_width, r.out_width, r.width_scale, r.half);
-    r.out = out->data;
-    r.y = &y;
-    r.x = &x;
-    if (status == TW_OK)
-        tw__parallel(r.batch * r.out_height, rows_for_a_thread(&r), bytes ? bilinear_rows_uint8_t : bilinear_rows_float, &r);
-    tw__free(copy);
-    tw__taps_free(&y);
-    tw__taps_free(&x);
-    return status;
+    if (!bytes)
+        TW_TRY(read_floats(&r));
+    r.pixels = bytes ? r.images->data : r.in;
+    TW_TRY(choose_both(&r, bilinear_taps));
+    tw__parallel(r.batch * r.out_height, rows_for_a_thread(&r), bytes ? bilinear_rows_uint8_t : bilinear_rows_float, &r);
+    return TW_OK;
+}
+
+/* op(grads, other) with the attrs of the op that the gradient is of. */
+static tw_status by_op(tw__gradient *g, const tw_op *op, tw_tensor *other)
+{
+    tw__grad_set(g, 0,
+                 !other ? NULL
+                        : tw__call(op, TW_IN(g->output_grads[0], other), 2,
+                                   TW_WITH(TW_A_BOOL("align_corners", TW_ATTR(g, "align_corners")->b),
+                                           TW_A_BOOL("half_pixel_centers", TW_ATTR(g, "half_pixel_centers")->b)),
+                                   2));
+    return g->input_grads[0] ? TW_OK : tw__error_status();
 }
 
 /* ResizeBilinearGrad(grads, images) for ResizeBilinear(images, size), and bicubic's likewise. */
 static tw_status resize_gradient(tw__gradient *g, const tw_op *op)
 {
-    tw_tensor *images = g->inputs[0];
-    if (!tw__dtype_is_float(images->dtype))
-        return TW_OK;
-    tw__grad_set(g, 0,
-                 tw__call(op, TW_IN(g->output_grads[0], images), 2,
-                          TW_WITH(TW_A_BOOL("align_corners", TW_ATTR(g, "align_corners")->b),
-                                  TW_A_BOOL("half_pixel_centers", TW_ATTR(g, "half_pixel_centers")->b)),
-                          2));
-    return g->input_grads[0] ? TW_OK : tw__error_status();
+    return tw__dtype_is_float(g->inputs[0]->dtype) ? by_op(g, op, g->inputs[0]) : TW_OK;
 }
 
 static tw_status bilinear_gradient(tw__gradient *g)
@@ -178,8 +207,6 @@ static tw_status grad_shape(tw__inference *inference)
     return TW_OK;
 }
 
-typedef tw_status (*choose)(tw__taps *taps, int64_t in, int64_t out, float scale, bool half);
-
 /* The gradient by the images: the transposed map. */
 static tw_status spread(tw__kernel *kernel, choose make)
 {
@@ -189,21 +216,14 @@ static tw_status spread(tw__kernel *kernel, choose make)
         return tw__fail(TW_INVALID_ARGUMENT, "grads and original_image differ in batch or channels: %s and %s",
                         tw__shape_text(&grads->shape), tw__shape_text(&out->shape));
     TW_TRY(tw__resize_check(&out->shape, &grads->shape));
-    resize r = begin(kernel, &out->shape, &grads->shape);
-    tw__taps y = { 0 }, x = { 0 };
-    float *copy = out->dtype == TW_FLOAT32 ? NULL : tw__alloc_array((size_t)out->count, sizeof *copy);
-    tw_status status =
-        copy || out->dtype == TW_FLOAT32 ? make(&y, r.in_height, r.out_height, r.height_scale, r.half) : TW_RESOURCE_EXHAUSTED;
-    if (status == TW_OK)
-        status = make(&x, r.in_width, r.out_width, r.width_scale, r.half);
-    if (status == TW_OK)
-        status = tw__taps_spread(&y, &x, grads->data, r.batch, r.channels, copy ? copy : out->data);
-    if (status == TW_OK && copy)
-        tw__cast_run(TW_FLOAT32, out->dtype, copy, out->data, out->count, false);
-    tw__free(copy);
-    tw__taps_free(&y);
-    tw__taps_free(&x);
-    return status;
+    tw__auto(resize_end) resize r = begin(kernel, &out->shape, &grads->shape);
+    if (out->dtype != TW_FLOAT32)
+        TW_NEED(r.copy = tw__alloc_array((size_t)out->count, sizeof *r.copy));
+    TW_TRY(choose_both(&r, make));
+    TW_TRY(tw__taps_spread(&r.y, &r.x, grads->data, r.batch, r.channels, r.copy ? r.copy : out->data));
+    if (r.copy)
+        tw__cast_run(TW_FLOAT32, out->dtype, r.copy, out->data, out->count, false);
+    return TW_OK;
 }
 
 static tw_status bilinear_grad_compute(tw__kernel *kernel)
@@ -238,36 +258,30 @@ static void nearest_rows(void *context, int64_t first, int64_t last)
 
 static tw_status nearest_compute(tw__kernel *kernel)
 {
-    const tw_tensor *images = kernel->inputs[0];
-    tw_tensor *out = kernel->outputs[0];
-    TW_TRY(tw__resize_check(&images->shape, &out->shape));
-    if (!out->count) /* no channels, and perhaps billions of pixels */
+    resize r = { 0 };
+    bool nothing;
+    TW_TRY(start(kernel, &r, &nothing));
+    if (nothing)
         return TW_OK;
-    resize r = begin(kernel, &images->shape, &out->shape);
-    r.images = images;
-    r.out = out->data;
-    r.pixel = (size_t)r.channels * tw__element_size(images->dtype);
+    r.pixel = (size_t)r.channels * tw__element_size(r.images->dtype);
     tw__parallel(r.batch * r.out_height, rows_for_a_thread(&r), nearest_rows, &r);
     return TW_OK;
 }
 
+/* Height and width of images. */
+static tw_tensor *size_of(tw__temps *t, tw_tensor *images)
+{
+    const int64_t *dims = images->shape.dims;
+    if (images->shape.rank == 4 && dims[1] >= 0 && dims[2] >= 0)
+        return tw__temp_ints(t, dims + 1, 2, TW_INT32);
+    return TW_TEMP(Slice, TW_TEMP(Shape, images), tw__temp_ints(t, (int64_t[]){ 1 }, 1, TW_INT32),
+                   tw__temp_ints(t, (int64_t[]){ 2 }, 1, TW_INT32)); /* known only when it runs */
+}
+
 static tw_status nearest_gradient(tw__gradient *g)
 {
-    tw_tensor *images = g->inputs[0];
-    const int64_t *dims = images->shape.dims;
-    bool known = images->shape.rank == 4 && dims[1] >= 0 && dims[2] >= 0;
-    tw_auto tw_tensor *shape =
-        known ? tw_tensor_new(TW_INT32, TW_SHAPE(2), (int32_t[]){ (int32_t)dims[1], (int32_t)dims[2] }) : NULL;
-    if (!shape) { /* known only when it runs */
-        tw_auto tw_tensor *whole = TW_CALL(Shape, images), *from = tw_tensor_new(TW_INT32, TW_SHAPE(1), (int32_t[]){ 1 });
-        tw_auto tw_tensor *size = tw_tensor_new(TW_INT32, TW_SHAPE(1), (int32_t[]){ 2 });
-        shape = TW_CALL(Slice, whole, from, size);
-    }
-    tw__grad_set(g, 0,
-                 TW_CALL(ResizeNearestNeighborGrad, g->output_grads[0], shape,
-                         TW_A_BOOL("align_corners", TW_ATTR(g, "align_corners")->b),
-                         TW_A_BOOL("half_pixel_centers", TW_ATTR(g, "half_pixel_centers")->b)));
-    return g->input_grads[0] ? TW_OK : tw__error_status();
+    TW_TEMPS(t);
+    return by_op(g, &tw__op_ResizeNearestNeighborGrad, size_of(t, g->inputs[0]));
 }
 
 TW_OP(ResizeNearestNeighbor, .inputs = "images: T, size: int32", .outputs = "resized_images: T",
@@ -297,14 +311,8 @@ static tw_status nearest_grad_compute(tw__kernel *kernel)
 
 static tw_status nearest_grad_gradient(tw__gradient *g)
 {
-    tw_auto tw_tensor *shape = TW_CALL(Shape, g->inputs[0]), *from = tw_tensor_new(TW_INT32, TW_SHAPE(1), (int32_t[]){ 1 });
-    tw_auto tw_tensor *size = tw_tensor_new(TW_INT32, TW_SHAPE(1), (int32_t[]){ 2 });
-    tw_auto tw_tensor *pair = TW_CALL(Slice, shape, from, size);
-    tw__grad_set(g, 0,
-                 TW_CALL(ResizeNearestNeighbor, g->output_grads[0], pair,
-                         TW_A_BOOL("align_corners", TW_ATTR(g, "align_corners")->b),
-                         TW_A_BOOL("half_pixel_centers", TW_ATTR(g, "half_pixel_centers")->b)));
-    return g->input_grads[0] ? TW_OK : tw__error_status();
+    TW_TEMPS(t);
+    return by_op(g, &tw__op_ResizeNearestNeighbor, size_of(t, g->inputs[0]));
 }
 
 TW_OP(ResizeNearestNeighborGrad, .inputs = "grads: T, size: int32", .outputs = "output: T",
@@ -355,20 +363,14 @@ static tw_status bicubic_taps(tw__taps *taps, int64_t in, int64_t out, float sca
 
 static tw_status bicubic_compute(tw__kernel *kernel)
 {
-    const tw_tensor *images = kernel->inputs[0];
-    tw_tensor *out = kernel->outputs[0];
-    TW_TRY(tw__resize_check(&images->shape, &out->shape));
-    if (!out->count) /* no channels, and perhaps billions of pixels */
+    tw__auto(resize_end) resize r = { 0 };
+    bool nothing;
+    TW_TRY(start(kernel, &r, &nothing));
+    if (nothing)
         return TW_OK;
-    resize r = begin(kernel, &images->shape, &out->shape);
-    tw__owned float *copy = NULL;
-    tw__auto(tw__taps_free) tw__taps y = { 0 };
-    tw__auto(tw__taps_free) tw__taps x = { 0 };
-    const float *in = tw__image_floats(images, &copy);
-    TW_NEED(in);
-    TW_TRY(bicubic_taps(&y, r.in_height, r.out_height, r.height_scale, r.half));
-    TW_TRY(bicubic_taps(&x, r.in_width, r.out_width, r.width_scale, r.half));
-    return tw__taps_apply(&y, &x, in, r.batch, r.channels, out->data);
+    TW_TRY(read_floats(&r));
+    TW_TRY(choose_both(&r, bicubic_taps));
+    return tw__taps_apply(&r.y, &r.x, r.in, r.batch, r.channels, r.out);
 }
 
 static tw_status bicubic_gradient(tw__gradient *g)
@@ -448,19 +450,13 @@ static void area_rows(void *context, int64_t first, int64_t last)
 
 static tw_status area_compute(tw__kernel *kernel)
 {
-    const tw_tensor *images = kernel->inputs[0];
-    tw_tensor *out = kernel->outputs[0];
-    TW_TRY(tw__resize_check(&images->shape, &out->shape));
-    if (!out->count) /* no channels, and perhaps billions of pixels */
+    tw__auto(resize_end) resize r = { 0 };
+    bool nothing;
+    TW_TRY(start(kernel, &r, &nothing));
+    if (nothing)
         return TW_OK;
-    resize r = begin(kernel, &images->shape, &out->shape);
-    float *copy = NULL;
-    r.in = tw__image_floats(images, &copy);
-    r.out = out->data;
-    if (!r.in)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_TRY(read_floats(&r));
     tw__parallel(r.batch * r.out_height, rows_for_a_thread(&r), area_rows, &r);
-    tw__free(copy);
     return TW_OK;
 }
 

@@ -1,6 +1,7 @@
 /* Running sums and products along an axis: Cumsum, Cumprod. */
 #include <complex.h>
 
+#include "kernel/copy.h"
 #include "op/array/array.h"
 #include "op/calls.h"
 #include "rows.h"
@@ -34,7 +35,6 @@ typedef struct scan {
 
 enum { COLUMNS = 64, TASK_ELEMENTS = 1 << 15 }; /* neighbours that go along together */
 
-#define SAME(x) (x)
 #define PLUS(a, b) ((a) + (b))
 #define TIMES(a, b) ((a) * (b))
 
@@ -84,20 +84,9 @@ static void run_scan(void *context, int64_t begin, int64_t end)
             SCAN(element, work, load, store, 0, PLUS)  \
         }                                              \
         break;
-            CASE(TW_FLOAT32, float, float, SAME, SAME)
-            CASE(TW_FLOAT64, double, double, SAME, SAME)
-            CASE(TW_FLOAT16, uint16_t, float, tw__half_to_float, tw__float_to_half)
-            CASE(TW_BFLOAT16, uint16_t, float, tw__bfloat16_to_float, tw__float_to_bfloat16)
-            CASE(TW_INT8, int8_t, uint32_t, SAME, SAME)
-            CASE(TW_UINT8, uint8_t, uint32_t, SAME, SAME)
-            CASE(TW_INT16, int16_t, uint32_t, SAME, SAME)
-            CASE(TW_UINT16, uint16_t, uint32_t, SAME, SAME)
-            CASE(TW_INT32, int32_t, uint32_t, SAME, SAME)
-            CASE(TW_UINT32, uint32_t, uint32_t, SAME, SAME)
-            CASE(TW_INT64, int64_t, uint64_t, SAME, SAME)
-            CASE(TW_UINT64, uint64_t, uint64_t, SAME, SAME)
-            CASE(TW_COMPLEX64, float complex, float complex, SAME, SAME)
-            CASE(TW_COMPLEX128, double complex, double complex, SAME, SAME)
+            TW_CASES_OF_REALS(CASE)
+            CASE(TW_COMPLEX64, float complex, float complex, TW_SAME, TW_SAME)
+            CASE(TW_COMPLEX128, double complex, double complex, TW_SAME, TW_SAME)
 #undef CASE
         default:
             break;

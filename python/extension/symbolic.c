@@ -11,6 +11,8 @@ tw_tensor *tw__py_into_graph(tw_tensor *tensor)
 {
     if (!tensor || !tw__tracing || (tensor->node && tensor->node->graph == tw__tracing) || tensor->dtype == TW_RESOURCE)
         return tensor;
+    if (tw__slices_of(tensor)) /* a gradient of the graph's tensors: no value, and nothing that a graph can hold */
+        return tensor;
     bool fresh = !tensor->node && atomic_load(&tensor->object.references) == 1; /* made by this call: a constant */
     tw_tensor *inside = fresh ? tw__graph_constant(tw__tracing, tensor, NULL) : tw__graph_import(tw__tracing, tensor);
     tw_release(tensor);

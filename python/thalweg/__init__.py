@@ -147,6 +147,19 @@ def _set_value(x, value):
     x.assign(numpy.asarray(value, dtype=x.dtype.as_numpy_dtype))
 
 
+_embedding_lookup = nn.embedding_lookup  # noqa: F821
+
+
+def embedding_lookup(params, ids, max_norm=None, name=None):
+    """The rows that the ids name, of a table or of a list of its parts."""
+    if isinstance(params, (type([]), type(()))):  # `tuple` is tf.tuple here
+        return nn._embedding_lookup_parts(params, ids, max_norm, name)  # noqa: F821
+    return _embedding_lookup(params, ids, max_norm, name)
+
+
+nn.embedding_lookup = embedding_lookup  # noqa: F821
+del embedding_lookup
+
 keras.backend._read_settings()  # noqa: F821
 keras.backend.get_value, keras.backend.set_value = _get_value, _set_value  # noqa: F821
 

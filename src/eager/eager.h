@@ -23,6 +23,8 @@ struct tw_variable {
     struct tw__graph *graph;
     struct tw__node *handle_node, *initializer, *snapshot, *initial;
     int initial_output;
+    /* Of a part of a variable of TensorFlow 1: the name of the whole, and which part, as in a checkpoint; else NULL. */
+    char *slice_of, *slice;
     /* Of a variable with copies: see tw__mirror. */
     struct tw__mirror *mirror;
     struct tw_variable *next_mirrored, *previous_mirrored;

@@ -16,6 +16,8 @@ static void variable_destroy(void *self)
     tw_release(variable->constraint);
     tw_release(variable->stands_for);
     tw__free(variable->name);
+    tw__free(variable->slice_of);
+    tw__free(variable->slice);
 }
 
 static void variable_visit(void *self, tw__visitor visitor, void *context)

@@ -223,6 +223,8 @@ static tw_status add(average *own, tw_object *value)
     own->shadows[own->shadow_count++] = made;
     if (!variable && own->debias && !made.steps)
         return tw__error_status();
+    if (variable)
+        TW_TRY(tw__v1_slice_like(made.variable, (tw_variable *)value));
     return variable && tw__in_graph() ? tw__graph_collect(tw__tracing, "moving_average_variables", (tw_variable *)value) : TW_OK;
 }
 

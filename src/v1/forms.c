@@ -180,30 +180,48 @@ TW_API(
     return rate ? dropout_by(args->x, rate, &args->noise_shape, args->seed, args->name) : NULL;
 }
 
-TW_API(v1_embedding_lookup,
-       "compat.v1.nn.embedding_lookup(params: value, ids: tensor<int32>|ragged, partition_strategy: str = mod, name: str = None, "
-       "validate_indices: bool = True, max_norm: float = None) -> tensor",
-       "The rows of a table that ids name, each scaled down to the norm max_norm if that is given.")
+TW_API(
+    v1_embedding_lookup,
+    "compat.v1.nn.embedding_lookup(params: value, ids: tensor<int32>|ragged, partition_strategy: str {mod, div} = mod, name: str = None, "
+    "validate_indices: bool = True, max_norm: float = None) -> tensor",
+    "The rows of a table that ids name, each scaled down to the norm max_norm if that is given.")
 {
-    const tw_value *params = &args->params;
-    if (params->kind == TW_VALUE_LIST || params->kind == TW_VALUE_TUPLE) {
-        if (params->list.count != 1) {
-            tw__fail(TW_NOT_IMPLEMENTED_ERROR, "embedding_lookup: a table in several parts is not supported");
-            return NULL;
-        }
-        params = params->list.items;
-    }
     tw__part part = tw__part_begin(args->name, "embedding_lookup");
     TW_TEMPS(t);
-    tw_tensor *table = tw__temp(t, tw__value_tensor(params, TW_DTYPE_NONE, "embedding_lookup: params")), *rows = NULL;
-    table = tw__temp(t, table ? tw__part_constant(&part, table, "params_0") : NULL);
-    tw_tensor *ids = tw__temp(t, table ? tw__part_constant(&part, args->ids, "ids") : NULL);
-    if (table && !isnan(args->max_norm))
+    int count = 0;
+    tw__owned tw_tensor **tables = tw__lookup_tables(t, &args->params, "embedding_lookup: params", &count);
+    tw_tensor *table = tw__temp(t, count == 1 && tables ? tw__part_constant(&part, tables[0], "params_0") : NULL), *rows = NULL;
+    tw_tensor *ids = tw__temp(t, tables ? tw__part_constant(&part, args->ids, "ids") : NULL);
+    if (tables && count > 1)
+        rows = tw__lookup_parts(t, tables, count, ids, strcmp(args->partition_strategy, "mod") == 0, args->max_norm);
+    else if (table && !isnan(args->max_norm))
         rows = tw__temp(t, tw_nn_embedding_lookup(table, ids, .max_norm = args->max_norm));
     else if (table)
         rows =
             tw__temp(t, tw__part_call(&part, "", &tw__op_GatherV2, TW_IN(table, ids, tw__temp_int(t, 0, TW_INT32)), 3, NULL, 0));
     return tw__part_result(&part, TW_CALL(Identity, rows));
+}
+
+TW_API(v1_embedding_lookup_sparse,
+       "compat.v1.nn.embedding_lookup_sparse(params: value, sp_ids: sparse_tensor, sp_weights: sparse_tensor = None, "
+       "partition_strategy: str {mod, div} = mod, name: str = None, combiner: str = None, max_norm: float = None, "
+       "allow_fast_lookup: bool = False) -> tensor",
+       "tf.nn.embedding_lookup_sparse; the rows of a table in several parts lie in them in turn (mod), or in runs (div).")
+{
+    return tw__lookup_sparse(&args->params, args->sp_ids, args->sp_weights, args->combiner, args->max_norm,
+                             strcmp(args->partition_strategy, "mod") == 0);
+}
+
+TW_API(v1_safe_embedding_lookup_sparse,
+       "compat.v1.nn.safe_embedding_lookup_sparse(embedding_weights: value, sparse_ids: sparse_tensor, "
+       "sparse_weights: sparse_tensor = None, combiner: str = mean, default_id: int = None, name: str = None, "
+       "partition_strategy: str {div, mod} = div, max_norm: float = None, allow_fast_lookup: bool = False) -> tensor",
+       "tf.nn.safe_embedding_lookup_sparse; the rows of a table in several parts lie in them in runs (div), or in turn (mod).")
+{
+    tw_nn_safe_embedding_lookup_sparse_args later = { 0 };
+    tw__args_project(&tw__signature_v1_safe_embedding_lookup_sparse, args, &tw__signature_nn_safe_embedding_lookup_sparse,
+                     &later);
+    return tw__lookup_safely(&later, strcmp(args->partition_strategy, "mod") == 0);
 }
 
 /* ---- others ---- */

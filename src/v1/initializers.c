@@ -251,7 +251,7 @@ static tw_tensor *scaled(tw_initializer *self, const tw_shape *shape, tw_dtype d
                          const char *distribution)
 {
     double in, out;
-    tw__initializer_fans(shape, &in, &out);
+    tw__initializer_fans(tw__v1_slice ? &tw__v1_slice->whole : shape, &in, &out);
     if (!tw__dtype_is_float(dtype)) {
         tw__fail(TW_VALUE_ERROR, "Argument `dtype` expected to be floating point. Received: <dtype: '%s'>.",
                  tw_dtype_name(dtype));

@@ -3,6 +3,7 @@
  * In a graph the Saver is nodes (saver_nodes.c). Eagerly the same ops run at once. */
 #include <math.h>
 
+#include "format/bundle/bundle.h"
 #include "v1/saver.h"
 
 static void saver_clear(void *self)
@@ -73,7 +74,7 @@ static tw_status take_variables(tw_v1_saver *saver, const char *names, const tw_
         saver->variables[at] = tw_retain(variables->items[i]);
     }
     for (int64_t i = 1; i < count; i++) {
-        if (strcmp(saver->names[i - 1], saver->names[i]) == 0)
+        if (strcmp(saver->names[i - 1], saver->names[i]) == 0 && !saver->variables[i]->slice)
             return tw__fail(TW_VALUE_ERROR, "At least two variables have the same name: %s", saver->names[i]);
     }
     return TW_OK;
@@ -127,7 +128,12 @@ static tw_status save_eagerly(const tw_v1_saver *saver, const char *prefix)
     tw_status status = writer ? TW_OK : tw__error_status();
     for (int64_t i = 0; status == TW_OK && i < saver->count; i++) {
         tw_auto tw_tensor *value = tw__resource_read(saver->variables[i]->resource);
-        status = value ? tw__bundle_add(writer, saver->names[i], value) : tw__error_status();
+        const char *part = saver->variables[i]->slice;
+        tw__slice slice;
+        status = !value ? tw__error_status() : part ? tw__slice_parse(part, &slice) : TW_OK;
+        if (status == TW_OK)
+            status = part ? tw__bundle_add_slice(writer, saver->names[i], value, &slice)
+                          : tw__bundle_add(writer, saver->names[i], value);
     }
     if (status == TW_OK)
         return tw__bundle_finish(writer);
@@ -157,7 +163,12 @@ static tw_status restore_eagerly(const tw_v1_saver *saver, const char *prefix)
     tw__bundle_reader *reader = tw__bundle_open(prefix);
     tw_status status = reader ? TW_OK : tw__error_status();
     for (int64_t i = 0; status == TW_OK && i < saver->count; i++) {
-        tw_auto tw_tensor *value = tw__bundle_read(reader, saver->names[i]);
+        const char *part = saver->variables[i]->slice;
+        tw__slice slice;
+        if (part && (status = tw__slice_parse(part, &slice)) != TW_OK)
+            break;
+        tw_auto tw_tensor *whole = tw__bundle_read(reader, saver->names[i]);
+        tw_auto tw_tensor *value = !whole ? NULL : part ? tw__slice_cut(saver->names[i], whole, &slice) : tw_retain(whole);
         status = value ? tw__resource_assign(saver->variables[i]->resource, value) : tw__error_status();
     }
     tw__bundle_close(reader);

@@ -20,13 +20,21 @@ static tw_tensor *strings(char *const *texts, int64_t count)
 {
     tw_tensor *tensor = tw_tensor_new(TW_STRING, TW_SHAPE(count), NULL);
     for (int64_t i = 0; tensor && i < count; i++) {
-        const char *text = texts ? texts[i] : "";
-        if (tw__string_set(tensor, i, text, strlen(text)) != TW_OK) {
+        if (tw__string_set(tensor, i, texts[i], strlen(texts[i])) != TW_OK) {
             tw_release(tensor);
             return NULL;
         }
     }
     return tensor;
+}
+
+/* Which part of the tensor of its name each variable is; "": it is the whole. */
+static tw_tensor *parts_of(const tw_v1_saver *saver)
+{
+    tw__owned char **texts = tw__alloc_array((size_t)saver->count + 1, sizeof *texts);
+    for (int64_t i = 0; texts && i < saver->count; i++)
+        texts[i] = saver->variables[i]->slice ? saver->variables[i]->slice : "";
+    return texts ? strings(texts, saver->count) : NULL;
 }
 
 /* A call with a node of that name below the saver's scope. */
@@ -87,7 +95,7 @@ static tw_status add_write(tw_v1_saver *saver, tw_tensor *part, tw_tensor *const
     int64_t count = saver->count;
     tw__owned tw_tensor **inputs = tw__alloc_array((size_t)count + 3, sizeof *inputs);
     tw_auto tw_tensor *names = constant(saver, strings(saver->names, count), "SaveV2/tensor_names");
-    tw_auto tw_tensor *slices = constant(saver, strings(NULL, count), "SaveV2/shape_and_slices");
+    tw_auto tw_tensor *slices = constant(saver, parts_of(saver), "SaveV2/shape_and_slices");
     TW_NEED(inputs && names && slices);
     inputs[0] = part;
     inputs[1] = names;
@@ -131,7 +139,7 @@ static tw_status add_restore(tw_v1_saver *saver, tw_tensor **read, tw__node **as
 {
     int64_t count = saver->count;
     tw_auto tw_tensor *names = constant(saver, strings(saver->names, count), "RestoreV2/tensor_names");
-    tw_auto tw_tensor *slices = constant(saver, strings(NULL, count), "RestoreV2/shape_and_slices");
+    tw_auto tw_tensor *slices = constant(saver, parts_of(saver), "RestoreV2/shape_and_slices");
     tw__owned tw_dtype *dtypes = tw__alloc_array((size_t)count + 1, sizeof *dtypes);
     tw_status status = names && slices && dtypes ? TW_OK : tw__error_status();
     for (int64_t i = 0; status == TW_OK && i < count; i++)

@@ -6,6 +6,8 @@ import tempfile
 
 import numpy as np
 
+import v1_parts
+
 
 def told(error):
     """An error's kind, and the first line of what the operation said."""
@@ -310,7 +312,7 @@ def old_names(tf, show):
         show(str(e))
 
 
-PROGRAMS = (iterators, structures, layers, metrics, averages, averages_without_bias, monitored, recurrent, training_nodes, uninitialized, frozen, old_names)
+PROGRAMS = (iterators, structures, layers, metrics, averages, averages_without_bias, monitored, recurrent, training_nodes, uninitialized, frozen, old_names) + v1_parts.PROGRAMS
 
 
 def plain(value):

@@ -43,8 +43,6 @@ nn.separable_conv2d = nn.separable_conv2d(input, depthwise_filter, pointwise_fil
 nn.sufficient_statistics = nn.sufficient_statistics(x, axes, shift=None, keep_dims>keepdims=None, name=None, keepdims=None)
 nn.batch_norm_with_global_normalization = nn.batch_norm_with_global_normalization(t>input=None, m>mean=None, v>variance=None, beta=None, gamma=None, variance_epsilon=None, scale_after_normalization=None, name=None, input=None, mean=None, variance=None)
 nn.avg_pool2d = nn.avg_pool2d(value>input, ksize, strides, padding, data_format="NHWC", name=None, input=None)
-nn.embedding_lookup_sparse = nn.embedding_lookup_sparse(params, sp_ids, sp_weights=None, -partition_strategy="mod", name=None, combiner=None, max_norm=None, allow_fast_lookup=False)
-nn.safe_embedding_lookup_sparse = nn.safe_embedding_lookup_sparse(embedding_weights, sparse_ids, sparse_weights=None, combiner="mean", default_id=None, name=None, -partition_strategy="div", max_norm=None, allow_fast_lookup=False)
 quantize_v2 = quantization.quantize(input, min_range, max_range, T, mode="MIN_COMBINED", name=None, round_mode="HALF_AWAY_FROM_ZERO", narrow_range=False, axis=None, ensure_minimum_range=0.01)
 nn.nce_loss = nn.nce_loss(weights, biases, labels, inputs, num_sampled, num_classes, num_true=1, sampled_values=None, remove_accidental_hits=False, -partition_strategy="mod", name="nce_loss")
 nn.sampled_softmax_loss = nn.sampled_softmax_loss(weights, biases, labels, inputs, num_sampled, num_classes, num_true=1, sampled_values=None, remove_accidental_hits=True, -partition_strategy="mod", name="sampled_softmax_loss", seed=None)

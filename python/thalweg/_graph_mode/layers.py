@@ -58,6 +58,8 @@ class _Scoped:
     def _weight(self, name, shape, initializer=None, regularizer=None, constraint=None, trainable=True, dtype=None):
         graph = None if _core.executing_eagerly() else _v1.get_default_graph()
         before = 0 if graph is None else len(graph._variables(""))
+        if _v1.get_variable_scope().partitioner is not None and len(shape):
+            raise NotImplementedError("tf.compat.v1.layers: variables in parts are not supported; open the scope without a partitioner")
         tracked = _tracked._now() is not None  # the object that the variable belongs to has the loss
         variable = _v1.get_variable(name, shape, dtype or self.dtype or tf.float32, _initializer(initializer), constraint=constraint,
                                     regularizer=tf.keras.regularizers.get(regularizer) if tracked else None, trainable=bool(trainable and self.trainable))

@@ -3,6 +3,7 @@ import os
 
 import thalweg as tf
 from thalweg import _core, _messages, _records
+from thalweg._graph_mode import partitioned as _partitioned
 from thalweg._graph_mode import variables as _variables
 
 _v1 = tf.compat.v1
@@ -114,29 +115,37 @@ def _op_name(variable):
     return variable.name[:-2] if variable.name.endswith(":0") else variable.name
 
 
+def _parts(value):
+    """The variables of what is saved under one name."""
+    return list(value) if isinstance(value, (_partitioned.PartitionedVariable, list)) else [value]
+
+
 def _named_variables(var_list):
-    """{name: variable} of what a Saver is given."""
+    """Pairs of a name and a variable, of what a Saver is given. Parts of a variable have the name of the whole."""
     if not isinstance(var_list, (dict, list, tuple, set, frozenset)):
         raise TypeError("Variables to save should be passed in a dict or a list. Got %s" % (var_list,))
-    named = dict(var_list) if isinstance(var_list, dict) else {}
-    for variable in () if isinstance(var_list, dict) else var_list:
+    named = {name: _parts(value) for name, value in var_list.items()} if isinstance(var_list, dict) else {}
+    for variable in () if isinstance(var_list, dict) else [part for value in var_list for part in _parts(value)]:
         if not isinstance(variable, tf.Variable):
             raise TypeError("Variable to save is not a Variable: %s" % (variable,))
-        if _op_name(variable) in named:
-            raise ValueError("At least two variables have the same name: %s" % _op_name(variable))
-        named[_op_name(variable)] = variable
+        part = _partitioned.slice_info(variable)
+        name = _op_name(variable) if part is None else part.full_name
+        if part is None and name in named:
+            raise ValueError("At least two variables have the same name: %s" % name)
+        named.setdefault(name, []).append(variable)
     seen = set()
     for name in sorted(named):
         if not isinstance(name, str):
             raise TypeError("names_to_saveables must be a dict mapping string names to variables. Name is not a string: %s" % (name,))
         if "\n" in name:
             raise ValueError("Saver: the name %r has a line end in it" % name)
-        if not isinstance(named[name], tf.Variable):
-            raise TypeError("Variable to save is not a Variable: %s" % (named[name],))
-        if id(named[name]) in seen:
-            raise ValueError("The same saveable will be restored with two names: %s" % name)
-        seen.add(id(named[name]))
-    return named
+        for variable in named[name]:
+            if not isinstance(variable, tf.Variable):
+                raise TypeError("Variable to save is not a Variable: %s" % (variable,))
+            if id(variable) in seen:
+                raise ValueError("The same saveable will be restored with two names: %s" % name)
+            seen.add(id(variable))
+    return [(name, variable) for name, variables in named.items() for variable in variables]
 
 
 class Saver:
@@ -178,7 +187,7 @@ class Saver:
             self._is_empty = True
             return
         named = _named_variables(var_list)
-        self._core = _train._Saver("\n".join(named), list(named.values()), max_to_keep=self._max_to_keep or 0,
+        self._core = _train._Saver("\n".join(name for name, _ in named), [variable for _, variable in named], max_to_keep=self._max_to_keep or 0,
                                    keep_checkpoint_every_n_hours=self._hours, name=self._name, filename=self._filename, sharded=self._sharded)
 
     def _take_def(self, saver_def, scope):

@@ -1,10 +1,12 @@
 """Variables of graphs: Python's side of variable scopes and get_variable, collections, what tf.Variable has more in a graph."""
+import collections.abc as collections_abc
 import enum
 import functools
 import inspect
 
 import thalweg as tf
 from thalweg import _core
+from thalweg._graph_mode import partitioned as _partitioned
 from thalweg._graph_mode import scopes as _scopes
 from thalweg._graph_mode import session as _session
 
@@ -61,7 +63,7 @@ class _ReuseMode(enum.Enum):
 
 AUTO_REUSE = _ReuseMode.AUTO_REUSE
 _REUSE = {None: "inherit", False: "no", True: "yes", AUTO_REUSE: "auto"}
-_GIVEN = ("initializer", "regularizer", "constraint", "custom_getter", "use_resource")  # as Python gave them
+_GIVEN = ("initializer", "regularizer", "constraint", "custom_getter", "use_resource", "partitioner")  # as Python gave them
 
 
 class _FunctionInitializer(tf.keras.initializers.Initializer):
@@ -74,7 +76,7 @@ class _FunctionInitializer(tf.keras.initializers.Initializer):
     def __call__(self, shape, dtype=None):
         arguments = inspect.signature(self._function).parameters
         if shape.is_fully_defined():
-            more = {"partition_info": None} if "partition_info" in arguments else {}
+            more = {"partition_info": _partitioned.PartitionInfo.now()} if "partition_info" in arguments else {}
             return self._function(shape.as_list(), dtype=dtype, **more)
         if any(a.default is a.empty and a.kind is not a.VAR_POSITIONAL and a.kind is not a.VAR_KEYWORD for a in arguments.values()):
             raise ValueError("The initializer passed is not valid. It should be a callable with no arguments and the shape should not be provided "
@@ -98,9 +100,9 @@ def _given(name):
 class _ScopeMembers:
     """What is put onto the type tf.compat.v1.VariableScope: what Python gave, and what collections tell."""
 
-    initializer, regularizer, constraint, custom_getter, use_resource = map(_given, _GIVEN)
+    initializer, regularizer, constraint, custom_getter, use_resource, partitioner = map(_given, _GIVEN)
     reuse = property(lambda self: AUTO_REUSE if self._reuse == "auto" else self._reuse == "yes")
-    caching_device = partitioner = property(lambda self: None)
+    caching_device = property(lambda self: None)
 
     def set_initializer(self, value):
         """The initializer of variables that are given none."""
@@ -114,6 +116,10 @@ class _ScopeMembers:
     def set_use_resource(self, value):
         """Accepted: all variables are resources."""
         self.__dict__["_given_use_resource"] = value
+
+    def set_partitioner(self, value):
+        """What cuts variables that are given no partitioner."""
+        self.__dict__["_given_partitioner"] = value
 
     def set_custom_getter(self, value):
         """What get_variable calls."""
@@ -152,15 +158,14 @@ class variable_scope:
             raise TypeError("The auxiliary_name_scope must be `True` or `False`, while get %s" % (auxiliary_name_scope,))
         if name_or_scope is not None and not isinstance(name_or_scope, (str, VariableScope)):
             raise TypeError("VariableScope: name_or_scope must be a string or VariableScope.")
-        for name, value in (("caching_device", caching_device), ("partitioner", partitioner)):
-            if value is not None:
-                raise NotImplementedError("variable_scope: %s is not supported" % name)
+        if caching_device is not None:
+            raise NotImplementedError("variable_scope: caching_device is not supported")
         given = isinstance(name_or_scope, VariableScope)
         self._arguments = dict(name=None if given else name_or_scope, scope=name_or_scope if given else None, default_name=default_name,
                                initializer=_as_initializer(initializer), constraint=constraint, reuse=_REUSE[reuse], dtype=dtype,
                                auxiliary_name_scope=auxiliary_name_scope)
         self._given = dict(initializer=initializer, regularizer=regularizer, constraint=constraint, custom_getter=custom_getter,
-                           use_resource=use_resource)
+                           use_resource=use_resource, partitioner=partitioner)
 
     def __enter__(self):
         base = self._arguments["scope"] or get_variable_scope()
@@ -232,20 +237,44 @@ def _create(name, shape=None, dtype=None, initializer=None, regularizer=None, re
             caching_device=None, partitioner=None, validate_shape=True, use_resource=None, constraint=None, synchronization=None,
             aggregation=None):
     """The variable of that whole name."""
-    for argument, value in (("caching_device", caching_device), ("partitioner", partitioner), ("aggregation", aggregation)):
+    for argument, value in (("caching_device", caching_device), ("aggregation", aggregation)):
         if value is not None and value not in (tf.VariableAggregation.NONE,):
             raise NotImplementedError("get_variable: %s is not supported" % argument)
+    if partitioner is not None and not callable(partitioner):
+        raise ValueError("Partitioner must be callable, but received: %s" % (partitioner,))
     if trainable is None:
         trainable = synchronization is not tf.VariableSynchronization.ON_READ
-    eager = _core.executing_eagerly()
-    graph = None if eager else _v1.get_default_graph()
-    before = 0 if eager else len(graph._variables(""))
-    variable = _get_variable(name, shape, dtype, _as_initializer(initializer), None, trainable,
-                             None if collections is None else [str(c) for c in collections], validate_shape, constraint,
-                             _REUSE[bool(reuse) if reuse is None else reuse], True)
-    if regularizer is not None and not eager and len(graph._variables("")) > before:
-        _regularize(variable, name, regularizer, graph)
-    return variable
+    known, initializer = _partitioned.known(), _as_initializer(initializer)
+    reuse = bool(reuse) if reuse is None else reuse
+    common = dict(trainable=trainable, collections=None if collections is None else [str(c) for c in collections], validate_shape=validate_shape,
+                  constraint=constraint, reuse=_REUSE[reuse], whole_name=True)
+    scalar = shape is not None and isinstance(shape, collections_abc.Sequence) and not shape
+    if (partitioner is not None and not scalar) or (name in known and reuse is True):
+        if name in _made_names():
+            raise ValueError("A partitioner was provided, but an unpartitioned version of the variable was found: %s.  Perhaps a variable of the same name "
+                             "was already created without partitioning?" % name)
+        return _partitioned.get(name, shape, _v1.get_variable_scope().dtype if dtype is None else dtype, initializer, partitioner, reuse,
+                                lambda shape, parts: _regularized(regularizer, _v1._get_partitioned_variable, name, shape, list(parts), dtype, initializer,
+                                                                  None, **common))
+    if name in known:
+        raise ValueError("No partitioner was provided, but a partitioned version of the variable was found: %s/part_0. Perhaps a variable of the same name "
+                         "was already created with partitioning?" % name)
+    return _regularized(regularizer, _get_variable, name, shape, dtype, initializer, None, **common)
+
+
+def _made_names():
+    return () if _core.executing_eagerly() else {variable.op.name for variable in _v1.get_default_graph()._variables("")}
+
+
+def _regularized(regularizer, make, *args, **kwargs):
+    """What make(...) gives; losses of variables that were made now are kept."""
+    graph = None if _core.executing_eagerly() or regularizer is None else _v1.get_default_graph()
+    before = 0 if graph is None else len(graph._variables(""))
+    made = make(*args, **kwargs)
+    if graph is not None and len(graph._variables("")) > before:
+        for variable in made if isinstance(made, list) else [made]:
+            _regularize(variable, variable.op.name, regularizer, graph)
+    return made
 
 
 def get_variable(name, shape=None, dtype=None, initializer=None, regularizer=None, trainable=None, collections=None, caching_device=None,
@@ -255,8 +284,8 @@ def get_variable(name, shape=None, dtype=None, initializer=None, regularizer=Non
     scope = get_variable_scope()
     whole = scope.name + "/" + name if scope.name else name
     arguments = dict(shape=shape, dtype=dtype, initializer=initializer, regularizer=regularizer or scope.regularizer, reuse=scope.reuse,
-                     trainable=trainable, collections=collections, caching_device=caching_device, partitioner=partitioner,
-                     validate_shape=validate_shape, use_resource=use_resource, constraint=constraint, synchronization=synchronization,
+                     trainable=trainable, collections=collections, caching_device=caching_device,
+                     partitioner=scope.partitioner if partitioner is None else partitioner, validate_shape=validate_shape, use_resource=use_resource, constraint=constraint, synchronization=synchronization,
                      aggregation=aggregation)
     getter = custom_getter or scope.custom_getter
     from thalweg._graph_mode import tracked
@@ -370,6 +399,7 @@ def _property_in_graph(name, method):
 def install():
     """Puts the methods on tf.Variable and tf.compat.v1.VariableScope."""
     tf._put(_ScopeMembers, VariableScope)
+    _partitioned.install()
     for name, method in (("eval", _eval), ("load", _load), ("initialized_value", _initialized_value)):
         setattr(tf.Variable, name, _in_graph(name, method))
     for name, method in (("op", _op), ("graph", lambda self: self._graph), ("initial_value", lambda self: self._first_value),

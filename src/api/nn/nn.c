@@ -220,20 +220,3 @@ TW_API(nn_dropout,
 {
     return tw__dropout(args->x, args->rate, &args->noise_shape, args->seed, args->name);
 }
-
-TW_API(nn_embedding_lookup,
-       "nn.embedding_lookup(params: tensor, ids: tensor<int32>, max_norm: float = None, name: str = None) -> tensor",
-       "The rows of params that the ids name, each scaled down to the norm max_norm if that is given.")
-{
-    tw_tensor *rows = TW_CALL(GatherV2, args->params, args->ids, 0);
-    if (!rows || isnan(args->max_norm))
-        return rows;
-    int64_t axes[TW_MAX_RANK];
-    int count = 0;
-    for (int i = args->ids->shape.rank; i >= 0 && i < rows->shape.rank; i++)
-        axes[count++] = i;
-    tw_auto tw_tensor *limit = tw__grad_constant(args->max_norm, rows);
-    tw_tensor *clipped = limit ? tw_clip_by_norm(rows, limit, .axes = { axes, count, true }) : NULL;
-    tw_release(rows);
-    return clipped;
-}

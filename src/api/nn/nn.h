@@ -2,6 +2,7 @@
 #ifndef TW_API_NN_H
 #define TW_API_NN_H
 
+#include "base/temps.h"
 #include "op/op.h"
 #include "spec/spec.h"
 
@@ -30,5 +31,17 @@ tw_tensor *tw__normalize(tw_tensor *x, tw_tensor *mean, tw_tensor *variance, tw_
 /* MaxPool3D or AvgPool3D with arguments as users give them (nn_volume.c). */
 tw_tensor *tw__nn_pool_volumes(const tw_op *op, tw_tensor *input, tw_ints sizes, tw_ints strides, const tw_value *padding,
                                const char *format);
+
+/* ---- tables of embeddings (nn_lookup.c, nn_sparse_lookup.c) ---- */
+struct tw_sparse_tensor;
+/* The rows that ids name, in a list `t`. max_norm NaN: as they are. */
+tw_tensor *tw__lookup(tw__temps *t, tw_tensor *table, tw_tensor *ids, double max_norm);
+tw_tensor *tw__lookup_parts(tw__temps *t, tw_tensor *const *parts, int count, tw_tensor *ids, bool modulo, double max_norm);
+/* One table, or a list of its parts; the array is for tw__free, the tensors are the list's. */
+tw_tensor **tw__lookup_tables(tw__temps *t, const tw_value *params, const char *what, int *count);
+tw_tensor *tw__lookup_sparse(const tw_value *params, const struct tw_sparse_tensor *ids, const struct tw_sparse_tensor *weights,
+                             const char *combiner, double max_norm, bool modulo);
+struct tw_nn_safe_embedding_lookup_sparse_args;
+tw_tensor *tw__lookup_safely(const struct tw_nn_safe_embedding_lookup_sparse_args *args, bool modulo);
 
 #endif

@@ -35,7 +35,7 @@ typedef struct tw__slice {
     int64_t start[TW_MAX_RANK], length[TW_MAX_RANK]; /* length -1: the full extent */
 } tw__slice;
 tw_status tw__slice_parse(const char *text, tw__slice *slice);
-tw_tensor *tw__slice_cut(const tw_tensor *whole, const tw__slice *slice);
+tw_tensor *tw__slice_cut(const char *name, const tw_tensor *whole, const tw__slice *slice); /* the tensor's name */
 /* The key of the part's entry. */
 void tw__slice_key(tw__text *key, const char *name, size_t name_size, const tw__slice *slice);
 /* Adds a part of a tensor: others of the same one may follow. */

@@ -57,8 +57,14 @@ tw_status tw__slice_parse(const char *text, tw__slice *slice)
     return *at ? wrong(text, "has too many extents") : TW_OK;
 }
 
-tw_tensor *tw__slice_cut(const tw_tensor *whole, const tw__slice *slice)
+tw_tensor *tw__slice_cut(const char *name, const tw_tensor *whole, const tw__slice *slice)
 {
+    if (!tw__shape_equal(&whole->shape, &slice->whole)) {
+        tw__fail(TW_INVALID_ARGUMENT,
+                 "tensor_name = %s; shape in shape_and_slice spec %s does not match the shape stored in checkpoint: %s", name,
+                 tw__shape_text(&slice->whole), tw__shape_text(&whole->shape));
+        return NULL;
+    }
     tw_tensor *part = tw__tensor_empty(whole->dtype, &slice->part);
     int64_t index[TW_MAX_RANK] = { 0 };
     size_t element = part && whole->dtype != TW_STRING ? tw__element_size(whole->dtype) : 0;

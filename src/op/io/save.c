@@ -105,11 +105,7 @@ static tw_status restore_one(tw__kernel *kernel, tw__bundle_reader *reader, cons
         status = tw__error_status();
     else if (!*part)
         kernel->outputs[index] = tw_retain(whole);
-    else if (!tw__shape_equal(&whole->shape, &slice.whole))
-        status = tw__fail(TW_INVALID_ARGUMENT,
-                          "tensor_name = %s; shape in shape_and_slice spec %s does not match the shape stored in checkpoint: %s",
-                          name, tw__shape_text(&slice.whole), tw__shape_text(&whole->shape));
-    else if (!(kernel->outputs[index] = tw__slice_cut(whole, &slice)))
+    else if (!(kernel->outputs[index] = tw__slice_cut(name, whole, &slice)))
         status = tw__error_status();
     return status;
 }

@@ -155,7 +155,7 @@ static tw_status make_slots(tw_v1_optimizer *optimizer, tw_variable *variable)
         tw__owned char *name = tw__format("%.*s/%s", (int)name_size(variable), variable->name, optimizer->name);
         state.slots[k] =
             name ? make_variable(variable->resource->dtype, optimizer->first[k], &variable->resource->shape, name, true) : NULL;
-        status = state.slots[k] ? TW_OK : tw__error_status();
+        status = state.slots[k] ? tw__v1_slice_like(state.slots[k], variable) : tw__error_status();
     }
     tw__colocate(beside);
     if (status == TW_OK)

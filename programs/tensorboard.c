@@ -1,13 +1,7 @@
-/* thalweg tensorboard --logdir DIR: a page with what event files hold, at http://localhost:6006/.
- *
- * Files are read again when something is asked for and the last reading is some seconds old. */
+/* thalweg tensorboard --logdir DIR: a page with what event files hold, at http://localhost:6006/. */
 #include <errno.h>
-#include <netdb.h>
-#include <netinet/in.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -16,7 +10,7 @@
 #include "board.h"
 #include "program.h"
 
-enum { PORT = 6006, PORTS_TRIED = 10, WAITING_CONNECTIONS = 1024, HOSTS_LIMIT = 32 };
+enum { PORT = 6006, PORTS_TRIED = 10, HOSTS_LIMIT = 32 };
 
 typedef struct settings {
     const char *directory, *host;
@@ -28,64 +22,13 @@ typedef struct settings {
     size_t host_count;
 } settings;
 
-static volatile int stopped;
-
-static void stop(int signal)
-{
-    (void)signal;
-    stopped = 1;
-}
-
-/* ---- listening ---- */
-
-/* A socket that listens; -1 and errno: it can't. */
-static int listen_at(const char *host, long port)
-{
-    char number[24];
-    struct addrinfo hints = { .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE }, *found = NULL;
-    snprintf(number, sizeof number, "%ld", port);
-    if (getaddrinfo(host, number, &hints, &found) != 0) {
-        errno = EADDRNOTAVAIL;
-        return -1;
-    }
-    int listener = -1, error = EADDRNOTAVAIL;
-    for (struct addrinfo *a = found; a && listener < 0; a = a->ai_next) {
-        int one = 1, zero = 0;
-        listener = socket(a->ai_family, a->ai_socktype | SOCK_CLOEXEC, a->ai_protocol);
-        if (listener < 0)
-            continue;
-        setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
-        if (a->ai_family == AF_INET6)
-            setsockopt(listener, IPPROTO_IPV6, IPV6_V6ONLY, &zero, sizeof zero);
-        if (bind(listener, a->ai_addr, a->ai_addrlen) != 0 || listen(listener, WAITING_CONNECTIONS) != 0) {
-            error = errno;
-            close(listener);
-            listener = -1;
-        }
-    }
-    freeaddrinfo(found);
-    errno = error;
-    return listener;
-}
-
-static long port_of(int listener)
-{
-    struct sockaddr_storage address;
-    socklen_t size = sizeof address;
-    char number[24];
-    if (getsockname(listener, (struct sockaddr *)&address, &size) != 0 ||
-        getnameinfo((struct sockaddr *)&address, size, NULL, 0, number, sizeof number, NI_NUMERICSERV) != 0)
-        return 0;
-    return strtol(number, NULL, 10);
-}
-
 static int run_server(settings *s)
 {
     const char *host = s->everywhere ? NULL : s->host;
     int listener = -1;
     long first = s->port < 0 ? PORT : s->port, tries = s->port < 0 ? PORTS_TRIED : 1;
     for (long i = 0; i < tries && listener < 0; i++) {
-        listener = listen_at(host, first + i);
+        listener = http_listen(host, first + i);
         if (listener < 0 && errno != EADDRINUSE)
             break;
     }
@@ -96,26 +39,33 @@ static int run_server(settings *s)
             fprintf(stderr, "thalweg: TensorBoard could not listen at %s:%ld: %s\n", host ? host : "*", first, strerror(errno));
         return EXIT_FAILED;
     }
-    struct sigaction action = { .sa_handler = stop };
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    const volatile int *stopped = http_stops();
     char name[256] = "localhost";
     if (s->everywhere)
         gethostname(name, sizeof name - 1);
     else
         fprintf(stderr, "Serving TensorBoard on %s; to expose to the network, use a proxy or pass --bind_all\n", host);
     fprintf(stderr, "TensorBoard of thalweg %s at http://%s:%ld%s/ (Press CTRL+C to quit)\n", tw_version(),
-            s->everywhere ? name : host, port_of(listener), s->prefix);
+            s->everywhere ? name : host, http_port(listener), s->prefix);
     fflush(stderr);
     s->hosts[s->host_count++] = s->everywhere ? name : host;
-    board_service service = { .b = { .directory = s->directory,
-                                     .follows = s->follows,
-                                     .title = s->title,
-                                     .instance = (uint64_t)time(NULL) << 20 ^ (uint64_t)getpid() },
-                              .reload = s->reload,
-                              .prefix = s->prefix,
-                              .hosts = { s->hosts, s->host_count, s->everywhere } };
-    board_serve(listener, &service, &stopped);
+    board_service shown = { .b = { .directory = s->directory,
+                                   .follows = s->follows,
+                                   .title = s->title,
+                                   .instance = (uint64_t)time(NULL) << 20 ^ (uint64_t)getpid() },
+                            .reload = s->reload,
+                            .refreshed = -1e9,
+                            .prefix = s->prefix };
+    http_service service = { .context = &shown,
+                             .respond = board_answer_request,
+                             .refuse = board_refuse,
+                             .between = board_between,
+                             .hosts = { s->hosts, s->host_count, s->everywhere },
+                             .headers = board_headers,
+                             .body_limit = BOARD_BODY_LIMIT,
+                             .held_limit = (size_t)256 << 20 };
+    http_serve(listener, &service, stopped);
+    board_free(&shown.b);
     close(listener);
     return EXIT_WORKED;
 }

@@ -4,7 +4,7 @@
  *     events.c   from the bytes of an event to points, new and old style
  *     files.c    finding event files, and reading them as they grow
  *     answers.c  from a request to an answer; a file per plugin holds its routes
- *     http.c, server.c  who asks */
+ *     http.c     requests and the headers of answers */
 #ifndef BOARD_H
 #define BOARD_H
 
@@ -14,6 +14,8 @@
 #include <stdio.h>
 
 #include <thalweg.h>
+
+#include "../http/http.h"
 
 /* One number of a curve. */
 typedef struct board_point {
@@ -116,7 +118,6 @@ bool board_refresh(board *b, double seconds);
 int board_open(const board *b, const char *path);
 /* Its whole bytes, for free(), with a zero behind them; NULL: none. */
 uint8_t *board_read_whole(const board *b, const char *path, size_t *size);
-double board_seconds(void);
 
 /* ---- protocol buffers (proto.c) ---- */
 typedef struct board_field {
@@ -223,29 +224,17 @@ void board_put_bins(FILE *out, board_value *value, bool named);
 void board_put_graph_text(FILE *out, const uint8_t *data, size_t size, int64_t limit, const char *large);
 void board_put_metadata_text(FILE *out, const uint8_t *data, size_t size);
 
-/* ---- requests (http.c) ---- */
-typedef struct board_hosts {
-    const char *const *names; /* besides localhost and numeric addresses */
-    size_t count;
-    bool numeric; /* any numeric address is fine: others may reach the server */
-} board_hosts;
-enum { BOARD_REQUEST_LIMIT = 1 << 14, BOARD_BODY_LIMIT = 1 << 20 };
-/* The whole answer to the bytes of a request that ended, for free(); *size. NULL: no memory. `refresh` is called before event
- * files are told of. */
-char *board_answer_request(board *b, char *request, const board_hosts *hosts, const char *prefix, void (*refresh)(void *context),
-                           void *context, size_t *size);
-char *board_refuse(int code, size_t *size); /* an answer that refuses a request: 403, 408, 431, … */
-/* How many bytes of body follow the headers; -1: too many, or the header makes no sense. */
-int64_t board_body_size(const char *request, const char *end);
-
-/* ---- the server (server.c) ---- */
+/* ---- requests (http.c): what http_serve is given ---- */
+enum { BOARD_REQUEST_LIMIT = HTTP_HEADERS_LIMIT, BOARD_BODY_LIMIT = 1 << 20 };
 typedef struct board_service {
     board b;
-    board_hosts hosts;
-    const char *prefix; /* of all addresses: "" or "/…" */
-    double reload;      /* seconds after which files are read again */
+    const char *prefix;       /* of all addresses: "" or "/…" */
+    double reload, refreshed; /* seconds after which files are read again; when they were */
+    char location[320];
 } board_service;
-/* Answers until *stopped. */
-void board_serve(int listener, board_service *service, const volatile int *stopped);
+extern const char board_headers[];
+void board_answer_request(void *service, const http_request *request, http_answer *answer);
+void board_refuse(void *service, int code, http_answer *answer);
+bool board_between(void *service);
 
 #endif

@@ -9,19 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "board.h"
 
 enum { DEPTH = 12, EVENTS_AT_ONCE = 256 };
-
-double board_seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
 
 /* ---- files ---- */
 
@@ -77,7 +69,7 @@ static bool read_records(board *b, board_run *run, board_file *file, tw_records 
     size_t size;
     for (int count = 1;; count++) {
         int64_t offset = tw_records_offset(records);
-        if (count % EVENTS_AT_ONCE == 0 && board_seconds() > until) {
+        if (count % EVENTS_AT_ONCE == 0 && http_seconds() > until) {
             b->unread = true;
             return true;
         }
@@ -206,7 +198,7 @@ static bool walk(board *b, const char *folder, int depth)
 
 bool board_refresh(board *b, double seconds)
 {
-    double until = board_seconds() + seconds;
+    double until = http_seconds() + seconds;
     size_t memory = b->memory, runs = b->run_count, profiles = b->profile_count;
     bool changed = false, good = walk(b, "", 0);
     b->unread = false;

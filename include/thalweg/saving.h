@@ -66,6 +66,26 @@ TW_API_FUNCTION tw_tensors tw_saved_function_call(tw_saved_function *function, t
 /* The same for one result. */
 TW_API_FUNCTION tw_tensor *tw_saved_function_value(tw_saved_function *function, tw_tensors arguments);
 
+/* Requests of TensorFlow Serving's REST API. The JSON of a request is answered by a signature:
+ *
+ *     char *answer = tw_saved_model_answer(model, "predict", body, body_size);   // {"instances": [[1, 2]]} -> {"predictions": …}
+ *
+ * The method is "predict", "classify" or "regress". The answer is for free(); NULL: an error, whose code says how an HTTP server
+ * answers it: TW_INVALID_ARGUMENT 400, TW_NOT_FOUND 404 …
+ *
+ * A server that does more between (batches of several requests, models that are no SavedModels) does it step by step: */
+TW_API_FUNCTION char *tw_saved_model_answer(tw_saved_object *model, const char *method, const char *json, size_t size);
+typedef struct tw_request tw_request;
+TW_API_FUNCTION tw_request *tw_request_new(const char *method, const char *json, size_t size);
+TW_API_FUNCTION void tw_request_free(tw_request *request); /* NULL is fine */
+/* The signature that it names, or "serving_default"; the request's. */
+TW_API_FUNCTION const char *tw_request_signature(const tw_request *request);
+/* The tensors for inputs of these names and dtypes, which are the request's, as the names are the caller's; once. Items is NULL
+ * after a failure. */
+TW_API_FUNCTION tw_named_tensors tw_request_inputs(tw_request *request, const char *const *names, tw_specs specs);
+/* The answer's text for free(): one output by itself, several by name; rows if the inputs were rows. NULL: an error. */
+TW_API_FUNCTION char *tw_request_answer(tw_request *request, tw_named_tensors outputs);
+
 /* A function to be saved as a signature: how its tensors are named. The function has a signature of its own (tw_function_new). */
 typedef struct tw_export {
     const char *key;

@@ -38,7 +38,7 @@ TW_OP(EncodeBase64, .inputs = "input: string", .outputs = "output: string", .att
           "io.encode_base64|compat.v1.encode_base64(input: tensor<string>|ragged, pad: bool = False, name: str = None) -> tensor",
       .doc = "Strings in base64, safe in addresses.");
 
-static tw_status decode_one(tw_string s, tw__text *text)
+tw_status tw__base64_read(tw_string s, tw__text *text)
 {
     size_t size = s.size;
     if (size % 4 == 0 && size && s.data[size - 1] == '=')
@@ -66,7 +66,7 @@ static tw_status decode_compute(tw__kernel *kernel)
 {
     tw__auto(tw__text_free) tw__text text = { 0 };
     for (int64_t i = 0; i < kernel->outputs[0]->count; i++) {
-        TW_TRY(decode_one(tw__strings(kernel->inputs[0])[i], &text));
+        TW_TRY(tw__base64_read(tw__strings(kernel->inputs[0])[i], &text));
         TW_TRY(tw__string_from_text(kernel->outputs[0], i, &text));
     }
     return TW_OK;

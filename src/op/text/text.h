@@ -20,6 +20,7 @@ uint32_t tw__utf8_next(tw_string s, size_t *at, bool *bad);
 void tw__utf8_add(tw__text *text, uint32_t code);
 
 void tw__base64_add(tw__text *text, tw_string s, bool pad); /* with '-' and '_' */
+tw_status tw__base64_read(tw_string s, tw__text *text);     /* appends what it stands for */
 uint64_t tw__fingerprint64(tw_string string);               /* FarmHash's */
 uint64_t tw__murmur64(tw_string string);                    /* MurmurHash64A with TensorFlow's seed */
 

@@ -66,6 +66,16 @@ static int find_option(const command_option *options, const char *text)
     return -1;
 }
 
+static bool has_no_meaning(const command *which, const char *text)
+{
+    size_t size = strcspn(text, "=");
+    for (int i = 0; which->without_meaning && which->without_meaning[i]; i++) {
+        if (strncmp(which->without_meaning[i], text, size) == 0 && !which->without_meaning[i][size])
+            return true;
+    }
+    return false;
+}
+
 /* Reads the option at arguments[*at]; EXIT_WORKED, or the message was given. */
 static int read_option(invocation *call, int count, char **arguments, int *at)
 {
@@ -73,18 +83,30 @@ static int read_option(invocation *call, int count, char **arguments, int *at)
     const char *text = arguments[*at], *equals = strchr(text, '=');
     int found = find_option(options, text);
     static const char *const none[] = { NULL };
-    if (found < 0)
-        return options ? unknown(call->command, "option", text, options, sizeof *options)
-                       : unknown(call->command, "option", text, none, sizeof *none);
+    if (found < 0 && has_no_meaning(call->command, text)) {
+        fprintf(stderr, "thalweg: %.*s has no meaning here\n", (int)strcspn(text, "="), text);
+        return EXIT_WORKED;
+    }
+    if (found < 0) {
+        char name[64]; /* without its value */
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(text, "="), text);
+        return options ? unknown(call->command, "option", name, options, sizeof *options)
+                       : unknown(call->command, "option", name, none, sizeof *none);
+    }
     if (!options[found].value) {
         if (equals)
             return usage_error(call->command, "%s takes no value", options[found].name);
         call->given[found] = "";
         return EXIT_WORKED;
     }
-    if (!equals && *at + 1 >= count)
+    bool optional = options[found].value[0] == '[', repeats = strstr(options[found].value, "…") != NULL;
+    if (!equals && !optional && *at + 1 >= count)
         return usage_error(call->command, "%s needs a value: %s", options[found].name, options[found].value);
-    call->given[found] = equals ? equals + 1 : arguments[++*at];
+    call->given[found] = equals ? equals + 1 : optional ? "true" : arguments[++*at];
+    if (repeats && call->repeated_count == REPEATED_LIMIT)
+        return usage_error(call->command, "%s is given more than %d times", options[found].name, REPEATED_LIMIT);
+    if (repeats)
+        call->repeated[call->repeated_count++] = call->given[found];
     return EXIT_WORKED;
 }
 
@@ -181,6 +203,16 @@ bool number_of(const invocation *call, const char *name, int64_t least, int64_t 
     if (!text || (end != text && !*end && !errno && *number >= least))
         return true;
     usage_error(call->command, "%s must be a whole number that is at least %lld, got '%s'", name, (long long)least, text);
+    return false;
+}
+
+bool truth_of(const invocation *call, const char *name, bool *truth)
+{
+    const char *text = value_of(call, name, "false");
+    *truth = strcmp(text, "true") == 0 || strcmp(text, "1") == 0;
+    if (*truth || strcmp(text, "false") == 0 || strcmp(text, "0") == 0)
+        return true;
+    usage_error(call->command, "%s must be true or false, got '%s'", name, text);
     return false;
 }
 

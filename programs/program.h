@@ -10,12 +10,13 @@
 
 #include <thalweg.h>
 
-enum { EXIT_WORKED = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, OPTIONS_LIMIT = 24 };
+enum { EXIT_WORKED = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, OPTIONS_LIMIT = 40, REPEATED_LIMIT = 64 };
 
 typedef struct command_option {
-    const char *name;  /* "--json"; NULL ends a table */
-    char letter;       /* -j; or 0 */
-    const char *value; /* what stands behind it: "FILE"; NULL: nothing does */
+    const char *name; /* "--json"; NULL ends a table */
+    char letter;      /* -j; or 0 */
+    const char
+        *value; /* what stands behind it: "FILE"; "[…": behind = or not at all; "FILE …": again and again; NULL: nothing does */
     const char *help;
     const char *verbs; /* those that take it, "head cat"; NULL: all */
 } command_option;
@@ -27,6 +28,8 @@ typedef struct invocation {
     char **words; /* what is no option */
     int count;
     const char *given[OPTIONS_LIMIT]; /* by the option's place in the table: its value, or "" of one without; NULL: not given */
+    const char *repeated[REPEATED_LIMIT]; /* the values of the option that may be given several times */
+    int repeated_count;
 } invocation;
 
 typedef struct verb {
@@ -45,10 +48,11 @@ typedef struct command {
     int (*run)(int count, char **arguments); /* a command that reads its arguments itself; without the command's name */
     const verb *verbs;                       /* ends with a NULL `run` */
     const command_option *options;
+    const char *const *without_meaning; /* options of a program that this one stands for, which are taken and change nothing */
 } command;
 
 extern const command checkpoint_command, devices_command, events_command, graph_command, help_command, model_command,
-    records_command, run_command, tensorboard_command, version_command;
+    records_command, run_command, serve_command, tensorboard_command, version_command;
 extern const command *const commands[];        /* ends in NULL */
 const command *find_command(const char *name); /* NULL: there is none */
 
@@ -58,6 +62,7 @@ bool given(const invocation *call, const char *name);
 const char *value_of(const invocation *call, const char *name, const char *otherwise);
 /* A whole number; false and a message: it is none, or less than `least`. */
 bool number_of(const invocation *call, const char *name, int64_t least, int64_t otherwise, int64_t *number);
+bool truth_of(const invocation *call, const char *name, bool *truth); /* of one that may be given as --name or --name=false */
 bool real_of(const invocation *call, const char *name, double otherwise, double *number);
 /* The name that is like a mistyped one, or NULL. `names` ends in NULL, and its entries begin `step` bytes after each other. */
 const char *near_miss(const char *typed, const void *names, size_t step);

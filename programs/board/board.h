@@ -15,7 +15,7 @@
 
 #include <thalweg.h>
 
-#include "../http/http.h"
+#include "http.h"
 
 /* One number of a curve. */
 typedef struct board_point {

@@ -26,6 +26,7 @@ typedef struct http_request {
     const char *path, *query; /* "" if there is none */
     const char *body;         /* with a zero behind it */
     size_t body_size;
+    double since; /* when it began to come */
 } http_request;
 
 typedef struct http_answer {

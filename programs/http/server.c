@@ -126,7 +126,7 @@ void make_answer(const http_service *service, connection *c)
     char *headers = strchr(c->bytes, '\n') + 1;
     char behind = c->bytes[c->expected];
     c->bytes[c->expected] = 0;
-    http_request request = { .body = c->bytes + c->headers, .body_size = c->expected - c->headers };
+    http_request request = { .body = c->bytes + c->headers, .body_size = c->expected - c->headers, .since = c->since };
     int code = http_check_host(headers, &service->hosts);
     if (!code)
         code = http_first_line(c->bytes, &request) ? 0 : 400;

@@ -245,7 +245,7 @@ static void add_utf8(tw__text *text, uint32_t code)
 {
     char bytes[4];
     int more = code < 0x80 ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
-    bytes[0] = (char)(more ? (0xf00u >> more & 0xff) | code >> (6 * more) : code);
+    bytes[0] = (char)(more ? (0xf80u >> more & 0xff) | code >> (6 * more) : code);
     for (int i = 1; i <= more; i++)
         bytes[i] = (char)(0x80 | (code >> (6 * (more - i)) & 63));
     tw__text_bytes(text, bytes, (size_t)more + 1);

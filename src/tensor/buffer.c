@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/sysinfo.h>
 
 #include "tensor/tensor.h"
 
@@ -98,6 +99,20 @@ static void free_large(void *memory)
     free(memory);
 }
 
+/* What the machine has, with swap. The system may hand out more, but ends whoever touches it: a size out of a file or a program
+ * is refused instead. */
+static size_t machine_bytes(void)
+{
+    static _Atomic size_t known;
+    size_t bytes = atomic_load_explicit(&known, memory_order_relaxed);
+    struct sysinfo info;
+    if (!bytes) {
+        bytes = sysinfo(&info) == 0 ? ((size_t)info.totalram + info.totalswap) * info.mem_unit : SIZE_MAX;
+        atomic_store_explicit(&known, bytes, memory_order_relaxed);
+    }
+    return bytes;
+}
+
 tw__buffer *tw__buffer_new(size_t size)
 {
     size_t rounded;
@@ -122,6 +137,10 @@ tw__buffer *tw__buffer_new(size_t size)
         *buffer = (tw__buffer){ .data = (char *)buffer + 64 };
     } else {
         void *memory = NULL;
+        if (rounded > machine_bytes()) {
+            tw__no_memory(size);
+            return NULL;
+        }
         buffer = tw__alloc(sizeof *buffer);
         if (!buffer)
             return NULL;

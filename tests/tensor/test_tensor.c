@@ -133,6 +133,8 @@ static void too_large(void **state)
     (void)state;
     assert_null(tw_tensor_new(TW_FLOAT64, TW_SHAPE(1LL << 61), NULL));
     expect_error(TW_RESOURCE_EXHAUSTED, "float64");
+    assert_null(tw_tensor_new(TW_FLOAT64, TW_SHAPE(1LL << 42), NULL)); /* more than the machine has: the system is not asked */
+    expect_error(TW_RESOURCE_EXHAUSTED, "35184372088832");
     assert_null(tw_tensor_new((tw_dtype)99, TW_SCALAR, NULL));
     expect_error(TW_INVALID_ARGUMENT, "99");
     assert_int_equal(tw_tensor_rank(NULL), -1);

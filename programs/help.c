@@ -1,4 +1,4 @@
-/* thalweg help [COMMAND | NAME], thalweg version. A NAME is one of TensorFlow: tf.nn.softmax. */
+/* thalweg help [COMMAND | NAME], thalweg version. A NAME is one of TensorFlow, tf.nn.softmax, or of C, tw_nn_softmax. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,36 +45,52 @@ void print_help(const command *which)
     fputs(which->help, stdout);
 }
 
-static void print_field(const tw_field *field)
+/* A row by a name of TensorFlow, with or without the tf before it, or by its name in C. */
+static const tw_signature *find_row(const char *name)
 {
-    printf("%s%s", field->rest ? "*" : "", field->name);
+    if (strncmp(name, "tf.", 3) == 0)
+        name += 3;
+    const tw_signature *found = tw_signature_find(name);
+    for (int i = 0; !found && strncmp(name, "tw_", 3) == 0 && i < tw_signature_count(); i++) {
+        if (strcmp(tw_signature_at(i)->id, name + 3) == 0)
+            found = tw_signature_at(i);
+    }
+    return found;
 }
 
-/* A function, method or class by its name in Python, with or without the tf before it. */
-static bool print_signature(const char *name)
+/* The call in C: what must be given, then the options. */
+static void print_call(const tw_signature *row)
 {
-    const tw_signature *found = tw_signature_find(strncmp(name, "tf.", 3) == 0 ? name + 3 : name);
-    if (!found)
-        return false;
-    printf("%s%s\n\n%s\n", name, tw_signature_text(found), tw_signature_doc(found));
-    printf("\nIn C: tw_%s(", found->id);
+    printf("\nIn C: tw_%s(", row->id);
     const char *comma = "";
-    for (int i = 0; i < found->field_count; i++) {
-        if (found->fields[i].required) {
-            fputs(comma, stdout);
-            print_field(&found->fields[i]);
-            comma = ", ";
-        }
-    }
-    for (int i = 0; i < found->field_count; i++) {
-        if (!found->fields[i].required) {
-            printf("%s.", comma);
-            print_field(&found->fields[i]);
-            comma = ", ";
+    for (int required = 1; required >= 0; required--) {
+        for (int i = 0; i < row->field_count; i++) {
+            if (row->fields[i].required == (bool)required) {
+                printf("%s%s%s%s", comma, required ? "" : ".", row->fields[i].rest ? "*" : "", row->fields[i].name);
+                comma = ", ";
+            }
         }
     }
     puts(")");
-    return true;
+}
+
+/* What is known of a name; false: nothing. */
+static bool print_signature(const char *name)
+{
+    const tw_signature *row = find_row(name);
+    const char *op = strncmp(name, "tf.", 3) == 0 ? name + 3 : name;
+    if (row) {
+        printf("tf.%.*s%s\n\n%s\n", (int)strcspn(row->path, "|"), row->path, tw_signature_text(row), tw_signature_doc(row));
+        print_call(row);
+        return true;
+    }
+    for (int i = 0; strncmp(op, "raw_ops.", 8) == 0 && i < tw_op_count(); i++) {
+        if (strcmp(tw_op_name(i), op + 8) == 0) {
+            printf("tf.%s\n\n%s\n", op, tw_op_doc(i));
+            return true;
+        }
+    }
+    return false;
 }
 
 static int help(const invocation *call)

@@ -1,5 +1,6 @@
 """The public headers that follow from the rows (see collect_rows.py): <thalweg/*.h> by area, and <thalweg/api.hpp>."""
 import re
+import textwrap
 
 OWNERSHIP = {"HANDLE": "for tw_release; NULL: an error", "TENSOR": "for tw_release; NULL: an error",
              "TENSORS": "for tw_tensors_free; items is NULL after an error", "HANDLES": "for tw_objects_free; items is NULL after an error",
@@ -66,19 +67,32 @@ def area(row):
     return next(name for name, _, paths in AREAS if re.match(paths, row.path))
 
 
-def comment(text):
-    return text.replace("\\n", " ").replace('\\"', '"').replace("*/", "* /")
+def c_error(name):
+    """InvalidArgumentError as C's status: TW_INVALID_ARGUMENT."""
+    word = name.rsplit(".", 1)[-1]
+    word = word if word in ("ValueError", "TypeError", "RuntimeError") else word.removesuffix("Error")
+    return "TW_" + re.sub(r"(?<=[a-z])(?=[A-Z])", "_", word).upper()
 
 
-def declaration(row):
-    """A row as C sees it: what it does, its arguments with their defaults, what its result is, and its name in Python."""
-    paths = [p for p in row.path.split("|") if not any(part.startswith("_") for part in p.split("."))]
-    lines = ["tw_%s: %s" % (row.id, comment(row.doc))]
+def about(row, texts):
+    """What a row does, what its result is, when it fails, and its name in Python; its arguments stand beside the members of the struct."""
+    text = texts.texts[row.id]
+    lines = ["tw_%s: %s" % (row.id, text.summary.replace("\n", " "))]
+    if text.returns:
+        lines.append("Returns: " + text.returns)
     if OWNERSHIP.get(row.result):
         lines.append("The result is the caller's, %s." % OWNERSHIP[row.result])
+    lines += ["%s: %s" % (c_error(error), when) for error, when in text.raises]
+    paths = texts.paths(row)
     if paths:
         lines.append("In Python: tf.%s" % ", tf.".join(paths))
-    return ["", "/* " + "\n * ".join(lines) + " */", row.struct(), "TW_API_FUNCTION %stw_%s_(const tw_%s_args *args);" % (row.c_result(), row.id, row.id),
+    lines = [part for line in lines for part in textwrap.wrap(line, 128, break_long_words=False, break_on_hyphens=False)]
+    return ["/* " + "\n * ".join(line.replace("*/", "* /") for line in lines) + " */"]
+
+
+def declaration(row, texts=None):
+    """A row as C sees it, without its texts or with them."""
+    return [""] + (about(row, texts) if texts else []) + [row.struct(texts), "TW_API_FUNCTION %stw_%s_(const tw_%s_args *args);" % (row.c_result(), row.id, row.id),
             row.defaults(), "#define tw_%s(...) %s" % (row.id, row.made("TW_WITH_DEFAULTS(%s, __VA_ARGS__)" % row.id))]
 
 
@@ -91,13 +105,13 @@ def guarded(name, head, lines, include):
 MADE = "\n * Made from the definition rows by tools/collect_rows.py."
 
 
-def api_headers(rows):
+def api_headers(rows, texts):
     """Name and text of every public header that is made."""
     known = ["typedef struct tw_%s tw_%s;" % (h, h) if h != "model" else "typedef struct tw_layer tw_model; /* a model is a layer */"
              for h in handles(rows)]
     yield "handles", guarded("handles", "The classes of handles." + MADE, [""] + known, ["describe"])
     for name, title, _ in AREAS + [("python", "what the Python package alone needs; it may change in every release", None)]:
-        lines = [line for row in rows if area(row) == name for line in declaration(row)]
+        lines = [line for row in rows if area(row) == name for line in declaration(row, texts)]
         yield name, guarded(name, "%s: required arguments first, then options by name; see <thalweg/base.h>.%s" % (
             title[0].upper() + title[1:], MADE), lines, ["handles"])
     yield "api", guarded("api", "Every function and class as C calls: required arguments first, then options by name.\n"

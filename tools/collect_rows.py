@@ -9,6 +9,7 @@ Rows are TW_OP, TW_API, TW_METHOD, TW_PROPERTY and TW_CLASS at a line's start in
   inside/thalweg/api.h    stands for the public header of that name inside the library: the file's rows.h
   rows.c                  the tables: ops, signatures with their fields, classes; the C calls, each of which is one jump
   functions.c             the functions that are columns of ops; C calls that are more than a jump
+  reference.bin           what is written about the rows and ops (reference.py), which the library reads when it is asked
 An op's row may hold the function that users call it by (`.function`, a signature): that is a row, too, whose body is made here.
 Arguments that several signatures have may be a macro that is a text alone, of the file or of a header in its folder. The
 loops that ops' rows name (`.unary`, `.binary`) are declared in rows.h. An indented row, a duplicate and a malformed signature are errors. Files are only rewritten when they change.
@@ -20,6 +21,7 @@ import re
 import sys
 import zlib
 
+import reference
 from c_headers import KEYWORDS, api_headers, cpp_header, declaration
 from file_rows import file_headers
 
@@ -92,7 +94,7 @@ def c_string(text):
 class Field:
     def __init__(self, text, keyword_only):
         self.keyword_only = keyword_only
-        self.rest = self.inherited = False
+        self.rest = self.inherited = False  # inherited: the id of the class that has the argument
         self.owner = None  # of a method's self: the id of the class that has the method
         self.word = self.choices = None
         if text.startswith("*"):
@@ -173,11 +175,11 @@ class Field:
             return "void *" if self.word == "object" else "tw_%s *" % self.word
         return types[self.kind]
 
-    def c_member(self):
+    def c_member(self, described=None):
         out = "%s%s;" % (self.c_type(C_MEMBER), self.member())
         if self.kind == "NUMBER":
             out += " void *%s_object;" % self.name
-        note = self.note()
+        note = "; ".join(words for words in (described, self.note()) if words)
         return out + (" /* %s */" % note.replace("*/", "* /") if note else "")
 
     def note(self):
@@ -289,7 +291,7 @@ class Row:
                 if field.name not in [f.name for f in self.fields]:
                     copy = Field.__new__(Field)
                     copy.__dict__.update(field.__dict__)
-                    copy.inherited = copy.keyword_only = True
+                    copy.inherited, copy.keyword_only = copy.inherited or base, True
                     self.fields.append(copy)
         self.bases = []
 
@@ -316,10 +318,10 @@ class Row:
         return ["%stw_%s_(const tw_%s_args *given)" % (self.c_result(), self.id, self.id), "{",
                 "    return tw__row_%s(&tw__signature_%s, given);" % (helper, self.id), "}", ""]
 
-    def struct(self):
+    def struct(self, texts=None):
         members = sorted(self.fields, key=lambda f: f.since)  # options that came later stand last
         return "typedef struct tw_%s_args {\n    size_t tw_size;\n%s} tw_%s_args;" % (
-            self.id, "".join("    %s\n" % f.c_member() for f in members), self.id)
+            self.id, "".join("    %s\n" % f.c_member(texts and texts.argument(self, f)) for f in members), self.id)
 
     def made(self, call):
         """The call, whose result is given to the scope that is open."""
@@ -335,10 +337,7 @@ class Row:
 
 def packed(name, texts):
     """The table of texts (as C literals write them), compressed."""
-    for text in texts:
-        if re.search(r'\\[^"n\\]', text):
-            raise Bad("an escape that is not known: %r" % text)
-    full = "".join(re.sub(r"\\(.)", lambda m: "\n" if m.group(1) == "n" else m.group(1), text) + "\0" for text in texts).encode()
+    full = "".join(reference.plain(text) + "\0" for text in texts).encode()
     small = zlib.compress(full, 9)
     lines = [", ".join(map(str, small[i:i + 32])) for i in range(0, len(small), 32)]
     return ["static const uint8_t bytes_of_%s[] = {" % name] + ["    %s," % line for line in lines] + ["};",
@@ -484,7 +483,6 @@ def rows_source(ops, rows):
                     row.result, c_string(row.result_word), "NULL" if row.role == "CLASS" else "(void (*)(void))tw__impl_" + row.id),
                 "    .class_row = %s," % ("&tw__class_" + row.id if row.role == "CLASS" else "NULL"), "};"]
         out += [] if row.result in FRAMED else row.call()
-    out += packed("docs", ["" if r.role == "CLASS" else r.doc for r in rows])  # a class has its doc beside it
     out += packed("signatures", [re.sub(r"\|(ragged|sparse)\b", "", r.text[r.text.index("("):]) for r in rows])
     out += ["const tw_signature *const tw__signatures[] = {"] + ["    &tw__signature_%s," % r.id for r in rows] + ["    NULL,", "};",
             "const int tw__signatures_count = %d;" % len(rows), ""]
@@ -513,21 +511,37 @@ def starts(paths):
 
 
 def write(path, text):
+    data = text.encode() if isinstance(text, str) else text
     os.makedirs(os.path.dirname(path), exist_ok=True)
     if os.path.exists(path):
-        with open(path, encoding="utf-8") as f:
-            if f.read() == text:
+        with open(path, "rb") as f:
+            if f.read() == data:
                 return
-    with open(path, "w", encoding="utf-8") as f:
-        f.write(text)
+    with open(path, "wb") as f:
+        f.write(data)
+
+
+def write_reference(path, ops, texts):
+    known = {row: texts.docstring(texts.rows[row]) for row in texts.rows}
+    known.update({"raw_ops." + op.id: reference.plain(op.doc).split("\n")[0] for op in ops if op.doc})
+    write(path, reference.written(known))
+
+
+def described(src):
+    """(ops, rows, their texts) of the rows under src; problems end the program."""
+    ops, rows, problems = scan(src)
+    if problems:
+        sys.exit("\n".join(problems))
+    try:
+        return ops, rows, reference.Reference(rows, reference.Glossary(os.path.join(src, "spec", "arguments.txt")))
+    except reference.BadText as e:
+        sys.exit(str(e))
 
 
 def main():
     src, out = sys.argv[1:3]
-    ops, rows, problems = scan(src)
-    if problems:
-        sys.exit("\n".join(problems))
-    for name, text in api_headers(rows):
+    ops, rows, texts = described(src)
+    for name, text in api_headers(rows, texts):
         write(os.path.join(out, "include", "thalweg", name + ".h"), text)
     write(os.path.join(out, "include", "thalweg", "api.hpp"), cpp_header(rows))
     write(os.path.join(out, "rows.h"), rows_header(ops, rows))
@@ -537,6 +551,7 @@ def main():
         write(os.path.join(out, "files", name, "rows.h"), text)
     write(os.path.join(out, "rows.c"), rows_source(ops, rows))
     write(os.path.join(out, "functions.c"), functions_source(rows))
+    write_reference(os.path.join(out, "reference.bin"), ops, texts)
 
 
 if __name__ == "__main__":

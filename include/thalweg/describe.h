@@ -176,7 +176,8 @@ typedef struct tw_signature {
 TW_API_FUNCTION int tw_signature_count(void);
 TW_API_FUNCTION const tw_signature *tw_signature_at(int index);
 TW_API_FUNCTION const tw_signature *tw_signature_find(const char *path); /* by any of its paths; NULL */
-/* What a row is for, and its signature as written from "(" on. They are there until tw_shutdown. */
+/* What a row does, takes, gives and refuses, with an example where there is one; empty where the library does not find its file
+ * of texts, thalweg/reference.bin beside it. And its signature as written from "(" on. They are there until tw_shutdown. */
 TW_API_FUNCTION const char *tw_signature_doc(const tw_signature *signature);
 TW_API_FUNCTION const char *tw_signature_text(const tw_signature *signature);
 /* Calls it with a complete argument struct. The result is the caller's. On failure the status says so. */

@@ -79,7 +79,7 @@ TW_API_FUNCTION tw_status tw_op_apply(const char *op, tw_tensors inputs, const t
 TW_API_FUNCTION tw_tensor *tw_op_call(const char *op, tw_tensors inputs, const tw_attr *attrs, int attr_count);
 TW_API_FUNCTION int tw_op_count(void);
 TW_API_FUNCTION const char *tw_op_name(int index);
-TW_API_FUNCTION const char *tw_op_doc(int index);
+TW_API_FUNCTION const char *tw_op_doc(int index); /* what it does; see tw_signature_doc */
 
 /* What they give belongs to the open scope, if there is one; see <thalweg/base.h>. */
 #ifdef TW_SCOPES

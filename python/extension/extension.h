@@ -211,6 +211,11 @@ struct tw__py_function {
     PyObject *dict;
 };
 extern PyTypeObject *tw__py_function_type;
+/* described.c */
+PyObject *tw__py_row_doc(const tw_signature *row);                      /* what is written about it; None: nothing is found */
+bool tw__py_describe_type(PyTypeObject *type, const tw_signature *row); /* gives it __signature__ and __doc__ */
+PyObject *tw__py_property(PyObject *getter, PyObject *setter);          /* with the getter's text */
+PyObject *tw__py_static(PyObject *function);
 tw__py_function *tw__py_function_new(const tw_signature *signature, const char *name, size_t name_size, PyObject *module);
 bool tw__py_function_ready(tw__py_function *function);
 /* Parses arguments and calls the row. */

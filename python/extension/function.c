@@ -453,10 +453,12 @@ static PyObject *get_doc(PyObject *self, void *unused)
 {
     (void)unused;
     tw__py_function *function = (tw__py_function *)self;
-    const char *doc = function->signature ? tw_signature_doc(function->signature) : function->op->doc;
-    if (!doc)
+    if (function->signature)
+        return tw__py_row_doc(function->signature);
+    const char *text = tw__op_doc(function->op);
+    if (!*text)
         Py_RETURN_NONE;
-    return PyUnicode_FromString(doc);
+    return PyUnicode_FromString(text);
 }
 
 static PyObject *get_module(PyObject *self, void *unused)

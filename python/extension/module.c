@@ -166,9 +166,7 @@ static bool add_member(const tw_signature *signature)
                  (int)(size - (size_t)(dot + 1 - signature->path)), dot + 1);
         const tw_signature *setter_row = tw_signature_find(path);
         PyObject *setter = setter_row ? (PyObject *)make_function(setter_row) : Py_None;
-        value = setter ? PyObject_CallFunction((PyObject *)&PyProperty_Type, "OOOs", function, setter, Py_None,
-                                               tw_signature_doc(signature))
-                       : NULL;
+        value = setter ? tw__py_property((PyObject *)function, setter) : NULL;
         if (setter_row)
             Py_XDECREF(setter);
         Py_DECREF(function);
@@ -192,8 +190,7 @@ static bool add_member(const tw_signature *signature)
 /* A member of a type that is called without an object. */
 static bool add_static_member(PyTypeObject *type, PyObject *name, PyObject *function)
 {
-    tw__py_auto PyObject *builtins = PyImport_ImportModule("builtins");
-    tw__py_auto PyObject *fixed = builtins ? PyObject_CallMethod(builtins, "staticmethod", "O", function) : NULL;
+    tw__py_auto PyObject *fixed = tw__py_static(function);
     return fixed && PyObject_SetAttr((PyObject *)type, name, fixed) == 0;
 }
 

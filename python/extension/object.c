@@ -406,48 +406,6 @@ static PyTypeObject *make_named(const char *full, const char *name, PyType_Slot 
     return type;
 }
 
-/* `__signature__` of a class made from a row, for inspect; classes below it have their own. */
-typedef struct signature_object {
-    PyObject_HEAD PyTypeObject *owner; /* borrowed: it lives for ever */
-    const tw_signature *row;
-} signature_object;
-
-/* Whether a class is the owner, or one below it that is made by the owner's __init__. */
-static bool is_made_alike(PyObject *type, PyTypeObject *owner)
-{
-    if (type == (PyObject *)owner)
-        return true;
-    tw__py_auto PyObject *own = type ? PyObject_GetAttrString(type, "__init__") : NULL,
-                         *inherited = PyObject_GetAttrString((PyObject *)owner, "__init__");
-    PyErr_Clear();
-    return own && own == inherited;
-}
-
-static PyObject *signature_get(PyObject *self, PyObject *object, PyObject *type)
-{
-    signature_object *signature = (signature_object *)self;
-    if (!is_made_alike(type, signature->owner) || (object && object != Py_None)) /* an instance is called by its own rules */
-        return tw__py_error(PyExc_AttributeError, "__signature__");
-    tw__py_auto PyObject *module = PyImport_ImportModule("thalweg._describe");
-    return module ? PyObject_CallMethod(module, "signature_of", "s", tw_signature_text(signature->row)) : NULL;
-}
-
-static PyType_Slot signature_slots[] = { { Py_tp_descr_get, signature_get }, { 0 } };
-static PyType_Spec signature_spec = { "thalweg.Signature", sizeof(signature_object), 0, Py_TPFLAGS_DEFAULT, signature_slots };
-
-static bool add_signature(PyTypeObject *type, const tw_signature *row)
-{
-    static PyTypeObject *kind;
-    if (!kind && !(kind = (PyTypeObject *)PyType_FromSpec(&signature_spec)))
-        return false;
-    tw__py_auto signature_object *signature = PyObject_New(signature_object, kind);
-    if (!signature)
-        return false;
-    signature->owner = type;
-    signature->row = row;
-    return PyObject_SetAttrString((PyObject *)type, "__signature__", (PyObject *)signature) == 0;
-}
-
 PyTypeObject *tw__py_make_type(const tw_signature *signature, PyObject *module)
 {
     const tw_class *row = signature->class_row;
@@ -463,13 +421,13 @@ PyTypeObject *tw__py_make_type(const tw_signature *signature, PyObject *module)
     char *full = tw__format("thalweg.%.*s", (int)length, signature->path); /* lives as long as the type: for ever */
     if (!full)
         return (PyTypeObject *)tw__py_raise();
-    PyType_Slot slots[64] = { { Py_tp_doc, (void *)tw_signature_doc(signature) } };
+    PyType_Slot slots[64] = { 0 };
     PyType_Slot *special = tw__py_special_slots(signature->id);
-    int count = 1;
+    int count = 0;
     for (; special && special->slot && count < 62; special++)
         slots[count++] = *special;
     PyTypeObject *type = make_named(full, row->name, slots, base);
-    if (!type || !add_signature(type, signature))
+    if (!type || !tw__py_describe_type(type, signature))
         return NULL;
     type_entry *entry = &types[type_count];
     *entry = (type_entry){ row, type, tw__py_function_new(signature, row->name, strlen(row->name), module) };

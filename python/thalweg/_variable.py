@@ -24,24 +24,58 @@ def _rows(value):
     return value.values if isinstance(value, IndexedSlices) else value
 
 
+_wraps = functools.partial(functools.wraps, assigned=("__module__", "__name__", "__qualname__"))  # an import reads no texts of rows
+
+
 def _clip_by_norm(inner):
-    @functools.wraps(inner)
+    @_wraps(inner)
     def clip_by_norm(t, clip_norm, axes=None, name=None):
+        """Scales a tensor down where its norm is too great.
+
+        Args:
+          t: A tensor or `tf.IndexedSlices`.
+          clip_norm: The greatest norm that the result may have.
+          axes: The dimensions whose elements make a norm together; None: all of them.
+          name: A name for the operation.
+
+        Returns:
+          What `t` is, of the same shape and dtype.
+        """
         clipped = inner(_rows(t), clip_norm, axes, name)
         return IndexedSlices(clipped, t.indices, t.dense_shape) if isinstance(t, IndexedSlices) else clipped
     return clip_by_norm
 
 
 def _global_norm(inner):
-    @functools.wraps(inner)
+    @_wraps(inner)
     def global_norm(t_list, name=None):
+        """The norm of several tensors as if they were one vector.
+
+        Args:
+          t_list: Tensors and `tf.IndexedSlices`; None among them does not count.
+          name: A name for the operation.
+
+        Returns:
+          A scalar tensor.
+        """
         return inner([_rows(t) for t in t_list if t is not None], name)
     return global_norm
 
 
 def _clip_by_global_norm(inner):
-    @functools.wraps(inner)
+    @_wraps(inner)
     def clip_by_global_norm(t_list, clip_norm, use_norm=None, name=None):
+        """Scales several tensors down by the same factor where the norm of all of them together is too great.
+
+        Args:
+          t_list: Tensors and `tf.IndexedSlices`; None among them stays None.
+          clip_norm: The greatest norm that they may have together.
+          use_norm: Their norm, if it is known; None: it is computed.
+          name: A name for the operation.
+
+        Returns:
+          A list of what was given, scaled, and the norm before.
+        """
         given = list(t_list)
         clipped, norm = inner([_rows(t) for t in given if t is not None], clip_norm, use_norm, name)
         rest = iter(clipped)
@@ -57,10 +91,20 @@ tf.linalg.global_norm = _global_norm(tf.linalg.global_norm)
 
 def _scatter(name, inner):
     def method(self, sparse_delta, use_locking=False, name=None):
+        """Changes the rows that `tf.IndexedSlices` name by its values.
+
+        Args:
+          sparse_delta: A `tf.IndexedSlices`: which rows, and what changes them.
+          use_locking: Kept for old programs; updates are always atomic.
+          name: A name for the operation.
+
+        Returns:
+          The variable.
+        """
         if not isinstance(sparse_delta, IndexedSlices):
             raise TypeError("Argument `sparse_delta` must be a `tf.IndexedSlices`. Received arg: %s" % (sparse_delta,))
         return inner(self, sparse_delta.indices, sparse_delta.values)
-    method.__name__, method.__doc__ = name, inner.__doc__
+    method.__name__ = name
     setattr(tf.Variable, name, method)
 
 

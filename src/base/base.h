@@ -141,7 +141,10 @@ struct tw_field;
 
 /* One class of objects. Rows of user-visible classes are made by TW_CLASS (spec/spec.h); inner ones are plain structs. */
 struct tw_class {
-    const char *name; /* "Dense" */
+    union {
+        const char *name; /* "Dense" */
+        const char *doc;  /* for tools/collect_rows.py: the name takes its place (TW_WRITTEN) */
+    };
     const tw_class *parent;
     size_t size;                 /* of the instance struct, which begins with the parent's */
     void (*destroy)(void *self); /* releases what this level holds; the parent's runs after it */
@@ -159,8 +162,11 @@ struct tw_class {
     void (*free_config)(void *self);
     void (*visit_config)(void *self, tw__visitor visitor, void *context);
     void (*free_memory)(void *self); /* NULL: tw__free */
-    const char *doc;
 };
+/* A row whose texts are for tools alone: they share a place with a name that is given last, so the library does not hold them. */
+#define TW_WRITTEN(...)                                                                               \
+    _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Woverride-init\"") __VA_ARGS__; \
+    _Pragma("GCC diagnostic pop")
 
 void *tw__object_new(const tw_class *class); /* cleared, one reference */
 bool tw__is(const void *object, const tw_class *class);

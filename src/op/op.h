@@ -110,7 +110,12 @@ struct tw__partial_call; /* partial.h */
 typedef struct tw__op_signature *_Atomic tw__signature_slot;
 
 struct tw_op {
-    const char *name;
+    union {
+        const char *name;
+        const char *function; /* the function that passes its arguments to this op, as a signature (spec/spec.h): tensors are the
+                                 inputs, others attrs of the same names; its doc is the op's. tools/collect_rows.py makes it */
+        const char *doc;      /* like `function` it is for tools/collect_rows.py: the name takes its place (TW_WRITTEN) */
+    };
     tw__signature_slot *signature; /* the parsed row, once it was asked for: tw__op_signature_of */
     const char *inputs, *outputs, *attrs;
     tw_status (*shape)(tw__inference *inference);
@@ -162,16 +167,13 @@ struct tw_op {
     uint8_t neutral_right;     /* 1 + the number that changes nothing as the second operand; 0: none */
     uint8_t fills;             /* 1 + the number that all elements of the output are; 0: it depends */
     tw__one_thread one_thread : 8;
-
-    const char *function; /* the function that passes its arguments to this op, as a signature (spec/spec.h): tensors are the
-                             inputs, others attrs of the same names; its doc is the op's. tools/collect_rows.py makes it */
-    const char *doc;
 };
 
 /* The row macro. The struct is found by the generated table. */
-#define TW_OP(op_name, ...)                               \
-    static tw__signature_slot tw__signature_of_##op_name; \
-    const tw_op tw__op_##op_name = { .name = #op_name, .signature = &tw__signature_of_##op_name, __VA_ARGS__ }
+#define TW_OP(op_name, ...)                                                                                                \
+    static tw__signature_slot tw__signature_of_##op_name;                                                                  \
+    TW_WRITTEN(const tw_op tw__op_##op_name = { .signature = &tw__signature_of_##op_name, __VA_ARGS__, .name = #op_name }) \
+    struct tw_op
 
 /* ---- the parsed signature (signature.c) ---- */
 typedef struct tw__arg {
@@ -201,7 +203,8 @@ typedef struct tw__op_signature {
     tw__attr_def *attrs;
 } tw__op_signature;
 
-const tw_op *tw__op_find(const char *name);                      /* NULL if there is none; sets no error */
+const char *tw__op_doc(const tw_op *op);    /* what it does; empty where that is not known (spec/reference.c) */
+const tw_op *tw__op_find(const char *name); /* NULL if there is none; sets no error */
 const tw__op_signature *tw__op_signature_first(const tw_op *op); /* parses the row; NULL and INTERNAL if it is malformed */
 
 static inline const tw__op_signature *tw__op_signature_of(const tw_op *op)

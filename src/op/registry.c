@@ -1,5 +1,6 @@
 /* The table of ops: finding rows by name, and their parsed signatures, made on first use and kept. */
 #include "op/internal.h"
+#include "spec/spec.h"
 
 extern const tw_op *const tw__ops[]; /* generated, sorted by name */
 extern const int tw__ops_count;
@@ -71,8 +72,15 @@ const char *tw_op_name(int index)
     return op ? op->name : NULL;
 }
 
+const char *tw__op_doc(const tw_op *op)
+{
+    char key[128];
+    snprintf(key, sizeof key, "raw_ops.%s", op->name);
+    return tw__reference_text(key);
+}
+
 const char *tw_op_doc(int index)
 {
     const tw_op *op = tw__op_at(index);
-    return op ? op->doc : NULL;
+    return op ? tw__op_doc(op) : NULL;
 }

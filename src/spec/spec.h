@@ -36,21 +36,25 @@ typedef struct tw__path {
     uint16_t row, start;
 } tw__path;
 
-/* Texts of all rows, in their order, each with a NUL behind it, as a zlib stream. */
+/* The signatures of all rows, in their order, each with a NUL behind it, as a zlib stream. */
 typedef struct tw__packed_texts {
     const uint8_t *data;
     uint32_t size, full_size;
 } tw__packed_texts;
 
+/* What is written under a key (reference.c): a row's id, "raw_ops.Add". Empty: nothing. */
+const char *tw__reference_text(const char *key);
+
 #define TW_API(id, signature_text, doc_text) tw__result_##id tw__impl_##id(__attribute__((unused)) const tw_##id##_args *args)
 #define TW_METHOD(id, signature_text, doc_text) TW_API(id, signature_text, doc_text)
 #define TW_PROPERTY(id, signature_text, doc_text) TW_API(id, signature_text, doc_text)
-#define TW_CLASS(id, signature_text, ...)                               \
-    const tw_class tw__class_##id = { .name = TW__NAME_##id,            \
-                                      .signature = &tw__signature_##id, \
-                                      .free_config = tw__config_free,   \
-                                      .visit_config = tw__config_visit, \
-                                      __VA_ARGS__ }
+#define TW_CLASS(id, signature_text, ...)                                          \
+    TW_WRITTEN(const tw_class tw__class_##id = { .signature = &tw__signature_##id, \
+                                                 .free_config = tw__config_free,   \
+                                                 .visit_config = tw__config_visit, \
+                                                 __VA_ARGS__,                      \
+                                                 .name = TW__NAME_##id })          \
+    struct tw_class
 
 void tw__config_free(void *self);
 void tw__config_visit(void *self, tw__visitor visitor, void *context);

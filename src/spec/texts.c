@@ -1,9 +1,9 @@
-/* The texts of rows: docs and signatures as written. They lie in the library compressed (tools/collect_rows.py); the first who
- * asks for one unpacks them all. */
+/* The signatures of rows as written. They lie in the library compressed (tools/collect_rows.py); the first who asks for one
+ * unpacks them all. */
 #include "codec/codec.h"
 #include "spec/spec.h"
 
-extern const tw__packed_texts tw__packed_docs, tw__packed_signatures; /* generated */
+extern const tw__packed_texts tw__packed_signatures; /* generated */
 extern const int tw__signatures_count;
 
 /* A text for every row, one behind the other, and where each begins. */
@@ -12,11 +12,10 @@ typedef struct texts {
     uint32_t starts[];
 } texts;
 
-static texts *_Atomic docs, *_Atomic signatures;
+static texts *_Atomic signatures;
 
 static void end_texts(void)
 {
-    tw__free(atomic_exchange(&docs, NULL));
     tw__free(atomic_exchange(&signatures, NULL));
 }
 
@@ -40,31 +39,21 @@ static texts *unpack(const tw__packed_texts *packed)
 }
 
 /* Without memory it is the empty text. */
-static const char *text_of(texts *_Atomic *place, const tw__packed_texts *packed, int row)
+const char *tw_signature_text(const tw_signature *signature)
 {
     static tw__ending ending = { .end = end_texts };
-    texts *have = atomic_load(place);
+    if (!signature)
+        return NULL;
+    texts *have = atomic_load(&signatures);
     if (!have) {
-        texts *made = unpack(packed);
+        texts *made = unpack(&tw__packed_signatures);
         if (!made)
             return "";
         tw__at_shutdown(&ending);
-        if (atomic_compare_exchange_strong(place, &have, made))
+        if (atomic_compare_exchange_strong(&signatures, &have, made))
             have = made;
         else
             tw__free(made);
     }
-    return have->bytes + have->starts[row];
-}
-
-const char *tw_signature_doc(const tw_signature *signature)
-{
-    if (!signature)
-        return NULL;
-    return signature->class_row ? signature->class_row->doc : text_of(&docs, &tw__packed_docs, signature->row);
-}
-
-const char *tw_signature_text(const tw_signature *signature)
-{
-    return signature ? text_of(&signatures, &tw__packed_signatures, signature->row) : NULL;
+    return have->bytes + have->starts[signature->row];
 }

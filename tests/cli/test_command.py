@@ -40,7 +40,9 @@ def test_help():
 def test_help_of_functions():
     code, out, err = thalweg("help", "tf.nn.softmax")
     assert (code, err) == (0, "") and out.startswith("tf.nn.softmax(") and "In C: tw_nn_softmax(logits, .axis, .name)\n" in out
-    assert thalweg("help", "nn.softmax")[1].splitlines()[1:] == out.splitlines()[1:]
+    assert "\n\nArgs:\n  logits (tensor): " in out and "\n\nReturns:\n" in out
+    assert thalweg("help", "nn.softmax")[1] == thalweg("help", "tw_nn_softmax")[1] == out
+    assert thalweg("help", "tf.raw_ops.Softmax")[1].startswith("tf.raw_ops.Softmax\n\n")
 
 
 def test_devices():

@@ -227,16 +227,17 @@ static tw_status sets_shape(tw__inference *inference)
     return TW_OK;
 }
 
-#define OPERATION                                                                                                      \
-    .outputs = "result_indices: int64, result_values: T, result_shape: int64",                                         \
-    .attrs = "set_operation: string, validate_indices: bool = true, " KINDS, .shape = sets_shape, .no_gradient = true, \
-    .doc = "a-b, b-a, the intersection or the union of two rows of sets, as a sparse tensor."
-TW_OP(DenseToDenseSetOperation, .inputs = "set1: T, set2: T", OPERATION, .compute = dense_dense);
+#define OPERATION                                                              \
+    .outputs = "result_indices: int64, result_values: T, result_shape: int64", \
+    .attrs = "set_operation: string, validate_indices: bool = true, " KINDS, .shape = sets_shape, .no_gradient = true
+TW_OP(DenseToDenseSetOperation, .inputs = "set1: T, set2: T", OPERATION, .compute = dense_dense,
+      .doc = "a-b, b-a, the intersection or the union of two rows of sets, as a sparse tensor.");
 TW_OP(DenseToSparseSetOperation, .inputs = "set1: T, set2_indices: int64, set2_values: T, set2_shape: int64", OPERATION,
-      .compute = dense_sparse);
+      .compute = dense_sparse, .doc = "a-b, b-a, the intersection or the union of two rows of sets, as a sparse tensor.");
 TW_OP(SparseToSparseSetOperation,
       .inputs = "set1_indices: int64, set1_values: T, set1_shape: int64, set2_indices: int64, set2_values: T, set2_shape: int64",
-      OPERATION, .compute = sparse_sparse);
+      OPERATION, .compute = sparse_sparse,
+      .doc = "a-b, b-a, the intersection or the union of two rows of sets, as a sparse tensor.");
 
 static tw_status size_shape(tw__inference *inference)
 {

@@ -220,6 +220,9 @@ static bool read_pairs(const context *c, const tw_field *field, PyObject *rest, 
 
 static bool read_named(const context *c, const tw_field *field, PyObject *value, tw_named *out)
 {
+    PyObject *own = PyUnicode_Check(value) && field->word ? tw__py_custom_object(value) : NULL;
+    if (own)
+        return tw__py_keep_python(c->frame, own) && read_named(c, field, own, out);
     if (PyUnicode_Check(value))
         return (*out = tw__py_text(c->frame, value, c->function->name, field->name)) != NULL;
     if (PyType_Check(value)) { /* a class stands for an object made without arguments */
@@ -236,7 +239,7 @@ static bool read_named(const context *c, const tw_field *field, PyObject *value,
         tw__py_function *function = (tw__py_function *)value;
         char path[120];
         snprintf(path, sizeof path, "keras.%ss.%s", field->word, function->name);
-        if (tw_signature_find(path)) {
+        if (tw_signature_find(path) || (strcmp(field->word, "activation") == 0 && tw__activation_is_known(function->name))) {
             *out = function->name;
             return true;
         }

@@ -365,7 +365,8 @@ PyObject *tw__py_keras_objects(PyObject *self,
 void *
 tw__py_from_config(PyObject *dict,
                    const char *word); /* the object that a dict with class and config describes; NULL: an exception is set */
-void tw__py_training_start(void);     /* training.c: what fit asks of subclasses and callbacks */
+PyObject *tw__py_custom_object(PyObject *name); /* what a name means among the program's own; NULL: nothing. A new reference */
+void tw__py_training_start(void);               /* training.c: what fit asks of subclasses and callbacks */
 
 /* ---- tracing (trace.c) ---- */
 PyObject *tw__py_trace_and_call(PyObject *self, PyObject *arguments);

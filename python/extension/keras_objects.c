@@ -2,7 +2,7 @@
  * thalweg._keras_objects's, which gives its functions here. */
 #include "extension.h"
 
-static PyObject *serialize_function, *make_function, *code_function, *decode_function;
+static PyObject *serialize_function, *custom_function, *make_function, *code_function, *decode_function;
 
 static bool is_foreign(const void *object)
 {
@@ -55,6 +55,16 @@ static bool class_name(const void *object, tw_value *name)
     return good;
 }
 
+PyObject *tw__py_custom_object(PyObject *name)
+{
+    PyObject *found = custom_function ? PyObject_CallFunctionObjArgs(custom_function, name, NULL) : NULL;
+    if (found && found != Py_None && !PyUnicode_Check(found))
+        return found;
+    Py_XDECREF(found);
+    PyErr_Clear();
+    return NULL;
+}
+
 static void *make(const tw_value *value, const char *word)
 {
     if (!make_function)
@@ -97,13 +107,14 @@ static void *decode(const tw_value *value)
 PyObject *tw__py_keras_objects(PyObject *self, PyObject *arguments)
 {
     (void)self;
-    PyObject *to, *from, *write, *read;
-    if (!PyArg_ParseTuple(arguments, "OOOO", &to, &from, &write, &read))
+    PyObject *to, *from, *write, *read, *custom;
+    if (!PyArg_ParseTuple(arguments, "OOOOO", &to, &from, &write, &read, &custom))
         return NULL;
     serialize_function = Py_NewRef(to);
     make_function = Py_NewRef(from);
     code_function = Py_NewRef(write);
     decode_function = Py_NewRef(read);
+    custom_function = Py_NewRef(custom);
     tw__language.serialize = serialize;
     tw__language.config = config;
     tw__language.make = make;

@@ -75,13 +75,19 @@ static bool is_of_program(PyTypeObject *type)
     return own;
 }
 
+/* What every layer takes has properties of its own, with one exception. */
+static bool is_of_base(const tw_field *field)
+{
+    return field->inherited && strcmp(field->name, "activity_regularizer") != 0;
+}
+
 int tw__py_set_setting(PyObject *self, PyObject *name, PyObject *value)
 {
     tw_object *object = ((tw__py_object *)self)->object;
     const char *text = object && value && PyUnicode_Check(name) ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
     const tw_field *field;
     tw__setting kind = text ? tw__object_setting(object, text, &field) : TW_NO_SETTING;
-    if (kind == TW_NO_SETTING || field->inherited || has_own_setter(self, name))
+    if (kind == TW_NO_SETTING || is_of_base(field) || has_own_setter(self, name))
         return PyErr_Occurred() ? -1 : 0;
     bool own = tw__py_type_of(object->class) == Py_TYPE(self); /* no class of the program */
     if (kind == TW_FIXED_SETTING) {
@@ -113,5 +119,5 @@ bool tw__py_is_setting(PyObject *self, PyObject *name)
 {
     const tw_field *field;
     const char *text = PyUnicode_Check(name) ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
-    return text && tw__object_setting(((tw__py_object *)self)->object, text, &field) == TW_SETTING && !field->inherited;
+    return text && tw__object_setting(((tw__py_object *)self)->object, text, &field) == TW_SETTING && !is_of_base(field);
 }

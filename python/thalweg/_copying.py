@@ -9,6 +9,7 @@ import tempfile
 import thalweg as tf
 from thalweg import _callbacks
 from thalweg import _keras_objects as _objects
+from thalweg._auto_config import _get_config
 
 keras = tf.keras
 
@@ -46,13 +47,17 @@ def _classes_of(model):
     return tuple(dict.fromkeys(cls for cls in own if _own_class(cls) is not cls))
 
 
+def _has_config(cls):
+    return cls.get_config not in (keras.Model.get_config, _get_config)
+
+
 def _reduce_model(self):
     cls = type(self)
     if isinstance(self, keras.Sequential) and not self.built:
         return by_config, (cls, self.get_config(), None, None)
     if not self.built:
         return _reduce_attributes(self)
-    if cls is not _own_class(cls) and not isinstance(self, keras.Sequential) and cls.get_config is keras.Model.get_config and not hasattr(self, "output_names"):
+    if cls is not _own_class(cls) and not isinstance(self, keras.Sequential) and not _has_config(cls) and not hasattr(self, "output_names"):
         _refuse(self, "cannot pickle %r object: a subclassed model that is built has no config; it would need a `get_config` of its own")
     return load_model, (_model_bytes(self), _classes_of(self))
 

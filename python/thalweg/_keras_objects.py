@@ -118,7 +118,7 @@ def _decode(value):
     return functools.partial(made, **arguments) if arguments else made
 
 
-_core.keras_objects(_serialize, _make, _code, _decode)
+_core.keras_objects(_serialize, _make, _code, _decode, get_registered_object)
 
 
 class _SafeMode:
@@ -216,12 +216,17 @@ def _get_activation(identifier):
     raise TypeError("Could not interpret activation function identifier: %s" % (identifier,))
 
 
+_ACTIVATION_LAYERS = ("ReLU", "LeakyReLU", "PReLU", "ELU", "Softmax", "ThresholdedReLU")
+_FURTHER_ACTIVATIONS = ("relu6", "leaky_relu", "log_softmax", "silu")
+
+
 def _deserialize_activation(name, custom_objects=None, use_legacy_format=False):
     """The activation of a name, or the object that a dict with class and config describes."""
     del use_legacy_format  # both forms are read
     if isinstance(name, dict):
         return _deserialize(None)(name, custom_objects)
-    found = (custom_objects or {}).get(name) or get_custom_objects().get(name) or getattr(keras.activations, name, None)
+    found = get_registered_object(name, custom_objects) or getattr(keras.activations, name, None) or (
+        getattr(keras.layers, name)() if name in _ACTIVATION_LAYERS else getattr(tf.nn, name) if name in _FURTHER_ACTIVATIONS else None)
     if found is None or name.startswith("_") or name in ("get", "serialize", "deserialize"):
         raise ValueError("Unknown activation function '%s' cannot be deserialized." % name)
     return found
@@ -230,7 +235,10 @@ def _deserialize_activation(name, custom_objects=None, use_legacy_format=False):
 def _serialize_activation(activation, use_legacy_format=False):
     """The name of an activation function; class and config of one that is a layer."""
     name = getattr(activation, "__name__", None)
-    return name if name and getattr(keras.activations, name, None) is activation else _serializer(serialize_keras_object, "activation")(activation, use_legacy_format)
+    if name and (getattr(keras.activations, name, None) is activation or (isinstance(activation, type(tf.nn.relu)) and (
+            name in _FURTHER_ACTIVATIONS or hasattr(keras.activations, name)))):
+        return "swish" if name == "silu" else name
+    return _serializer(serialize_keras_object, "activation")(activation, use_legacy_format)
 
 
 def _by_name(kind, named):

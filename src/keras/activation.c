@@ -74,13 +74,29 @@ static tw_status find_plain(found *activation, const char *name)
     return TW_NOT_FOUND;
 }
 
+/* Functions of tf.nn that Keras knows as activations, too. */
+static const char *const others[] = { "relu6", "leaky_relu", "log_softmax", "silu" };
+
+bool tw__activation_is_known(const char *name)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s%s", keras_prefix, name);
+    bool known = tw_signature_find(path) != NULL;
+    for (size_t i = 0; !known && i < sizeof others / sizeof *others; i++)
+        known = strcmp(name, others[i]) == 0;
+    return known;
+}
+
+/* A name without dots is one of Keras's. */
 static const tw_signature *find_function(const char *name)
 {
     char path[128];
     snprintf(path, sizeof path, "%s%s", keras_prefix, name);
-    const tw_signature *signature = strchr(name, '.') ? NULL : tw_signature_find(path);
-    if (!signature)
-        signature = tw_signature_find(name);
+    const tw_signature *signature = tw_signature_find(strchr(name, '.') ? name : path);
+    if (!signature && !strchr(name, '.') && tw__activation_is_known(name)) {
+        snprintf(path, sizeof path, "nn.%s", name);
+        signature = tw_signature_find(path);
+    }
     if (!signature || signature->role != TW_ROLE_FUNCTION || !signature->field_count ||
         signature->fields[0].kind != TW_KIND_TENSOR || signature->result != TW_KIND_TENSOR) {
         tw__fail_because(TW_REASON_UNKNOWN_NAME, TW_VALUE_ERROR, "Unknown activation function '%s' cannot be deserialized.",
@@ -122,6 +138,25 @@ bool tw__activation_is(tw_named named, const tw_op *op)
 {
     found activation;
     return find(&activation, named) == TW_OK && activation.op == op;
+}
+
+tw_status tw__activation_settle(tw_named *place)
+{
+    static const tw_class *const layers[] = { &tw__class_layers_re_lu,   &tw__class_layers_leaky_re_lu,
+                                              &tw__class_layers_p_re_lu, &tw__class_layers_elu,
+                                              &tw__class_layers_softmax, &tw__class_layers_thresholded_re_lu };
+    for (size_t i = 0; *place && !tw__named_is_object(*place) && i < sizeof layers / sizeof *layers; i++) {
+        if (strcmp(*place, layers[i]->name) != 0)
+            continue;
+        const tw_signature *signature = tw_class_signature(layers[i]);
+        void *arguments = alloca(signature->args_size), *made;
+        tw_args_default(signature, arguments);
+        if (!(made = tw_class_make(layers[i], arguments)))
+            return tw__error_status();
+        tw__free((char *)(uintptr_t)*place);
+        *place = made;
+    }
+    return tw__activation_check(*place);
 }
 
 /* ---- calling ---- */

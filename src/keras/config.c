@@ -86,8 +86,8 @@ static tw_value activation_value(tw_named named)
         return tw__serialize(named, NULL);
     if (tw__named_is_object(named))
         return tw__serialize(named, "keras.layers");
-    const char *text = named, *dot = strrchr(text, '.');
-    return tw__value_str(dot ? dot + 1 : text);
+    const char *text = named, *dot = strrchr(text, '.'), *name = dot ? dot + 1 : text;
+    return tw__value_str(strcmp(name, "silu") == 0 ? "swish" : name); /* which is the function's name in TensorFlow */
 }
 
 static tw_value named_value(const tw_field *field, tw_named named)
@@ -269,7 +269,8 @@ static tw_value layer_config(const tw_layer *layer)
         tw__dict_put(&dict, "batch_input_shape", tw__shape_value(&layer->batch_input_shape));
     const tw__layer_methods *methods = tw__methods(layer);
     char skip[sizeof layer_fields + 100];
-    snprintf(skip, sizeof skip, "%s%s", layer_fields, methods->own_config ? methods->own_config : "");
+    snprintf(skip, sizeof skip, "%s%s%s", layer_fields, methods->own_config ? methods->own_config : "",
+             tw_class_of(layer) == &tw__class_layer ? " activity_regularizer " : "");
     tw__dict own = { 0 };
     if (methods->config)
         methods->config((tw_layer *)(uintptr_t)layer, &own);

@@ -328,8 +328,17 @@ static bool read_call(own_call *c, PyObject *arguments, PyObject *keywords)
     return count || PyDict_DelItem(c->named, c->takes.first_name) == 0;
 }
 
+/* A layer that can't be traced says the shapes of its outputs instead. */
+static PyObject *run_untraced(PyObject *self, PyObject *ready)
+{
+    tw__py_auto PyObject *module = PyImport_ImportModule("thalweg._step_functions");
+    return module ? PyObject_CallMethod(module, "dynamic_outputs", "OO", self, ready) : NULL;
+}
+
 static PyObject *run(PyObject *self, own_call *c, PyObject *ready)
 {
+    if (tw__connecting && tw__layer_is_dynamic((tw_layer *)((tw__py_object *)self)->object))
+        return run_untraced(self, ready);
     tw__py_auto PyObject *method = tw__py_converted(PyObject_GetAttrString(self, "call"));
     tw__py_auto PyObject *first = method ? PyTuple_Pack(1, ready) : NULL;
     tw__py_auto PyObject *arguments = first ? PySequence_Concat(first, c->others) : NULL;

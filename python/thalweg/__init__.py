@@ -203,7 +203,7 @@ def get_logger():
 
 
 from thalweg import _finder, _gfile, _variable  # noqa: E402, F401
-from thalweg import _keras_objects, _keras_saving, _legacy_optimizers, _lookup, _metrics, _optimizers, _random, _spec  # noqa: E402, F401
+from thalweg import _auto_config, _keras_objects, _keras_saving, _legacy_optimizers, _lookup, _metrics, _optimizers, _random, _spec  # noqa: E402, F401
 
 
 _loading = _thread.RLock()
@@ -465,6 +465,7 @@ def _training_later():
                "predict_generator", "make_train_function", "make_test_function", "make_predict_function", "get_compile_config", "compile_from_config",
                "get_weight_paths", "to_yaml")
     properties = ("metrics_names", "compiled_loss", "compiled_metrics", "history", "_is_compiled", "loss", "run_eagerly", "jit_compile",
+                  "train_function", "test_function", "predict_function",
                   "autotune_steps_per_execution", "steps_per_execution", "distribute_reduction_method", "state_updates")
 
     def fill():
@@ -479,7 +480,11 @@ def _training_later():
             load()
             return (getattr(model, name) if kind else getattr(model, name).fget)(self, *args, **kwargs)
         call.__name__ = name
-        return call if kind else property(call)
+
+        def change(self, value):
+            load()
+            getattr(model, name).__set__(self, value)
+        return call if kind else property(call, change)
 
     for names, kind in ((methods, True), (properties, False)):
         for name in names:

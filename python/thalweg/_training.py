@@ -4,7 +4,7 @@ import collections.abc
 import functools
 
 import thalweg as tf
-from thalweg import _core, nest
+from thalweg import _core, _step_functions, nest
 from thalweg._batches import Sequence, Source
 from thalweg._metrics import _converted as _converted_function
 
@@ -32,8 +32,8 @@ class _SequenceEnds(tf.keras.callbacks.Callback):
 
 # ---- what a subclass overrides ----
 
-def _own(model):
-    return sum((getattr(type(model), name) is not getattr(Model, name)) << bit for bit, name in enumerate(_OWN))
+def _own(model, *kinds):
+    return _step_functions.prepare(model, *kinds) | sum((getattr(type(model), name) is not getattr(Model, name)) << bit for bit, name in enumerate(_OWN))
 
 
 def _converted(method):
@@ -45,10 +45,12 @@ def _converted(method):
 
 def step(model, mode, data):
     """train_step, test_step or predict_step of a subclass: values by name, or outputs."""
+    own, logs = _step_functions.call(model, mode, data)
     if mode == _PREDICT:
-        return _converted(model.predict_step)(data)
+        return logs if own else _converted(model.predict_step)(data)
     method = model.train_step if mode == _TRAIN else model.test_step
-    logs = _converted(method)(data)
+    if not own:
+        logs = _converted(method)(data)
     if not isinstance(logs, dict):
         raise TypeError("%s: a dict of values by name is expected, got %r" % (method.__name__, logs))
     return logs
@@ -165,14 +167,12 @@ class Methods:
             raise ValueError("Found duplicated metrics object in the user provided metrics and weighted metrics. This will cause the same metric "
                              "object to be updated multiple times, and report wrong results. \nDuplicated items: %s" % (
                                  [m for i, m in enumerate(given) if any(m is o for o in given[:i])],))
-        if run_eagerly is None:
-            run_eagerly = tf.config.functions_run_eagerly()
         self.__dict__["_compile_arguments"] = dict(optimizer=optimizer, loss=loss, metrics=metrics, loss_weights=loss_weights,
                                                    weighted_metrics=weighted_metrics, **told)
-        for name in ("train_function", "test_function", "predict_function"):
-            self.__dict__.pop(name, None)
+        self.run_eagerly = run_eagerly
+        _step_functions.forget(self)
         self._compile(optimizer, _mapped(loss, _loss), _mapped(metrics, _metric), _mapped(loss_weights, float), _mapped(weighted_metrics, _metric),
-                      bool(run_eagerly), 1 if steps_per_execution is None else int(steps_per_execution))
+                      False, 1 if steps_per_execution is None else int(steps_per_execution))
 
     def fit(self, x=None, y=None, batch_size=None, epochs=1, verbose="auto", callbacks=None, validation_split=0.0, validation_data=None,
             shuffle=True, class_weight=None, sample_weight=None, initial_epoch=0, steps_per_epoch=None, validation_steps=None,
@@ -192,7 +192,8 @@ class Methods:
         sequences = data.sequence, validation.sequence if validation is not None else None
         if any(s is not None for s in sequences):
             callbacks = list(callbacks or []) + [_SequenceEnds(*sequences)]
-        return self._fit(data.x, y, sample_weight, _own(self), batch_size, int(epochs), _verbosity(verbose), callbacks,
+        kinds = (_TRAIN, _TEST) if validation is not None or validation_split else (_TRAIN,)
+        return self._fit(data.x, y, sample_weight, _own(self, *kinds), batch_size, int(epochs), _verbosity(verbose), callbacks,
                          float(validation_split or 0.0), *(tuple(parts) + (None,) * (3 - len(parts))), bool(shuffle), class_weight, int(initial_epoch),
                          data.steps if steps_per_epoch is None else steps_per_epoch, validation_steps, validation_batch_size,
                          list(validation_freq) if listed else [int(validation_freq)], listed, isinstance(shuffle, str) and shuffle.lower() == "batch")
@@ -204,7 +205,7 @@ class Methods:
             raise TypeError("Invalid keyword arguments: %s" % list(kwargs))
         _check_compiled(self, "evaluate")
         data = Source(self, x, y, sample_weight)
-        logs = self._evaluate(data.x, y, sample_weight, _own(self), batch_size, _verbosity(verbose), data.steps if steps is None else steps,
+        logs = self._evaluate(data.x, y, sample_weight, _own(self, _TEST), batch_size, _verbosity(verbose), data.steps if steps is None else steps,
                               _callbacks(callbacks))
         if data.sequence is not None:
             data.sequence.on_epoch_end()
@@ -214,7 +215,7 @@ class Methods:
         """The outputs for all rows or batches, as NumPy arrays."""
         _outside("predict")
         data = Source(self, x)
-        outputs = self._predict(data.x, _own(self), batch_size, _verbosity(verbose), data.steps if steps is None else steps, _callbacks(callbacks))
+        outputs = self._predict(data.x, _own(self, _PREDICT), batch_size, _verbosity(verbose), data.steps if steps is None else steps, _callbacks(callbacks))
         if data.sequence is not None:
             data.sequence.on_epoch_end()
         return outputs
@@ -222,19 +223,19 @@ class Methods:
     def train_on_batch(self, x, y=None, sample_weight=None, class_weight=None, reset_metrics=True, return_dict=False):
         """One step of training."""
         _check_compiled(self, "train_on_batch")
-        logs = self._on_batch(_TRAIN, x, y, sample_weight, _own(self), class_weight, reset_metrics)
+        logs = self._on_batch(_TRAIN, x, y, sample_weight, _own(self, _TRAIN), class_weight, reset_metrics)
         return logs if return_dict else _in_order(self, logs)
 
     def test_on_batch(self, x, y=None, sample_weight=None, reset_metrics=True, return_dict=False):
         """One step of evaluation."""
         _check_compiled(self, "test_on_batch")
-        logs = self._on_batch(_TEST, x, y, sample_weight, _own(self), None, reset_metrics)
+        logs = self._on_batch(_TEST, x, y, sample_weight, _own(self, _TEST), None, reset_metrics)
         return logs if return_dict else _in_order(self, logs)
 
     def predict_on_batch(self, x):
         """The outputs for one batch."""
         _outside("predict_on_batch")
-        return self._predict(x, _own(self), verbose=0, whole=True)
+        return self._predict(x, _own(self, _PREDICT), verbose=0, whole=True)
 
     def train_step(self, data):
         """One step of training: subclasses may have their own."""
@@ -288,15 +289,15 @@ class Methods:
 
     def make_train_function(self, force=False):
         """The function that fit calls for a step: of an iterator over batches, it gives the logs."""
-        return _step_function(self, "train", force)
+        return _step_functions.make(self, _TRAIN, force)
 
     def make_test_function(self, force=False):
         """The function that evaluate calls for a step."""
-        return _step_function(self, "test", force)
+        return _step_functions.make(self, _TEST, force)
 
     def make_predict_function(self, force=False):
         """The function that predict calls for a step: it gives the outputs."""
-        return _step_function(self, "predict", force)
+        return _step_functions.make(self, _PREDICT, force)
 
     def get_compile_config(self):
         """What compile was given, for a config; None if the model is not compiled."""
@@ -341,7 +342,8 @@ class Methods:
     compiled_loss = property(lambda self: _CompiledLoss(self))
     compiled_metrics = property(lambda self: _CompiledMetrics(self))
     history = property(lambda self: self._training_state()["history"], doc="The History of the last fit.")
-    run_eagerly = property(lambda self: self._training_state()["run_eagerly"], doc="Whether steps run without being traced.")
+    run_eagerly = property(_step_functions.runs_eagerly, _step_functions.set_run_eagerly, doc="Whether steps run without being traced.")
+    train_function, test_function, predict_function = (_step_functions.property_of(kind) for kind in (_TRAIN, _TEST, _PREDICT))
     _is_compiled = property(lambda self: self._training_state()["compiled"])
     loss = property(lambda self: self.__dict__.get("_compile_arguments", {}).get("loss"), doc="What compile was given.")
 
@@ -360,18 +362,6 @@ def _deserialized(value):
     if isinstance(value, dict):
         return {key: _deserialized(item) for key, item in value.items()}
     return [_deserialized(item) for item in value] if isinstance(value, list) else value
-
-
-def _step_function(model, kind, force):
-    """Made once; compile forgets it."""
-    name = kind + "_function"
-    if force or name not in model.__dict__:
-        step = getattr(model, kind + "_step")
-
-        def call(iterator):
-            return step(next(iterator))
-        model.__dict__[name] = call if model.run_eagerly or tf.config.functions_run_eagerly() else tf.function(call)
-    return model.__dict__[name]
 
 
 def _with_values(method):

@@ -66,6 +66,8 @@ struct tw_layer {
     tw_shape batch_input_shape;        /* rank -1: not known */
     bool supports_masking;             /* masks of inputs reach the output */
     bool keeps_dtype;                  /* inputs are not cast to compute_dtype */
+    bool dynamic;                      /* its `call` can't be traced */
+    bool stateful;                     /* as the program says; recurrent layers have a setting */
     tw_callable *activity_regularizer; /* a reference, or NULL */
     struct tw__layer_losses *losses;   /* what it adds to the loss (layers/losses.c); NULL: nothing yet */
     struct tw_metric **metrics;        /* that add_metric made or was given (layers/added.c). References */
@@ -192,6 +194,8 @@ tw_status tw__collect_own_metrics(tw_trackable *root, struct tw_metric ***metric
  * list for tw__free. */
 tw_status tw__collect_layers(tw_trackable *root, bool deep, tw_layer ***layers, int64_t *count);
 
+bool tw__layer_is_dynamic(tw_layer *layer); /* it, or a layer in it (layers/answers.c) */
+
 /* ---- models (models/) ---- */
 typedef struct tw__model {
     tw_layer layer;
@@ -213,6 +217,9 @@ extern const tw_class tw__trainer_class;
 /* ---- activations (activation.c) ---- */
 /* A function of one tensor: a name, a callable or a layer. NULL is the identity. */
 tw_status tw__activation_check(tw_named named);
+bool tw__activation_is_known(const char *name); /* as a function of Keras's or of tf.nn */
+/* The same of a setting, where the name of a layer (LeakyReLU) becomes one. */
+tw_status tw__activation_settle(tw_named *place);
 bool tw__activation_is(tw_named named, const tw_op *op);   /* whether it is that op alone */
 tw_tensor *tw__activate(tw_named named, tw_tensor *input); /* a new reference; no input gives NULL */
 /* What a Keras softmax or sigmoid was computed from, or, in a graph, what the op `like` (Softmax, Sigmoid) gave the value from;

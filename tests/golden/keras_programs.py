@@ -12,9 +12,10 @@ sys.path.insert(0, os.path.join(HERE, "..", "python"))
 import golden
 import keras_call_programs
 import keras_optimizer_programs
+import keras_own_programs
 
 PATH = golden.path(__file__, "keras_programs.json")
-PROGRAMS = keras_optimizer_programs.PROGRAMS + keras_call_programs.PROGRAMS
+PROGRAMS = keras_optimizer_programs.PROGRAMS + keras_call_programs.PROGRAMS + keras_own_programs.PROGRAMS
 printed = {}
 if sys.argv[1:] and os.path.exists(PATH):
     with open(PATH) as f:

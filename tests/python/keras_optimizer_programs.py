@@ -17,9 +17,9 @@ def program(function):
 
 
 def run(function, tf):
-    """What a program prints, without warnings of functions that are traced often."""
+    """What a program prints, without warnings of functions that are traced often and of Keras's metrics that are built later."""
     lines = function_programs.run(function, tf).splitlines()
-    return "\n".join(line for line in lines if "triggered tf.function retracing" not in line)
+    return "\n".join(line for line in lines if "triggered tf.function retracing" not in line and "compiled metrics have yet to be built" not in line)
 
 
 def show(*values):

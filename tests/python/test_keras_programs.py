@@ -5,11 +5,12 @@ import pytest
 
 import keras_call_programs
 import keras_optimizer_programs
+import keras_own_programs
 import printed
 from golden_files import golden_file
 import thalweg as tf
 
-PROGRAMS = keras_optimizer_programs.PROGRAMS + keras_call_programs.PROGRAMS
+PROGRAMS = keras_optimizer_programs.PROGRAMS + keras_call_programs.PROGRAMS + keras_own_programs.PROGRAMS
 with open(golden_file("keras_programs", "keras_programs.json")) as _file:
     EXPECTED = json.load(_file)
 

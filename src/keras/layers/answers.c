@@ -2,7 +2,7 @@
  * (updates), and its own variables, for files. */
 #include "api/tensor_spec.h"
 #include "keras/callable.h"
-#include "keras/layers/layers.h"
+#include "keras/layers/recurrent.h"
 #include "keras/models/functional.h"
 
 TW_METHOD(layer_compute_output_signature,
@@ -40,10 +40,59 @@ TW_PROPERTY(layer_updates, "keras.layers.Layer.updates(self: layer) -> list<laye
     return (tw_objects){ 0 };
 }
 
-TW_PROPERTY(layer_dynamic, "keras.layers.Layer.dynamic(self: layer) -> bool", "Whether it can only run eagerly: never here.")
+static bool says_dynamic(const tw_layer *layer)
 {
-    (void)args;
-    return false;
+    return layer->dynamic;
+}
+
+static bool says_stateful(const tw_layer *layer)
+{
+    return layer->stateful || tw__is(layer, &tw__class_metric) ||
+           (tw__is(layer, &tw__class_layers_rnn) && ((const tw__rnn *)layer)->settings.stateful);
+}
+
+/* Whether the layer, or one of those in it, says so. */
+static bool any_says(tw_layer *layer, bool deep, bool (*says)(const tw_layer *layer))
+{
+    tw_layer **layers;
+    int64_t count;
+    bool found = says(layer);
+    if (found || tw__collect_layers(&layer->trackable, deep, &layers, &count) != TW_OK)
+        return found;
+    for (int64_t i = 0; i < count; i++)
+        found |= says(layers[i]);
+    tw__free(layers);
+    return found;
+}
+
+bool tw__layer_is_dynamic(tw_layer *layer)
+{
+    return any_says(layer, true, says_dynamic);
+}
+
+TW_PROPERTY(layer_stateful, "keras.layers.Layer.stateful(self: layer) -> bool",
+            "Whether it keeps states from batch to batch; of a model, whether a layer in it does.")
+{
+    return tw__is(args->self, &tw__class_model) ? any_says(args->self, false, says_stateful) : says_stateful(args->self);
+}
+
+TW_METHOD(layer_set_stateful, "keras.layers.Layer._set_stateful(self: layer, value: bool)", "Says that it keeps states, or not.")
+{
+    const tw_field *field;
+    if (tw__object_setting(args->self, "stateful", &field) != TW_SETTING) {
+        args->self->stateful = args->value;
+        return TW_OK;
+    }
+    tw__owned char *settings = tw__alloc_zero(tw_class_signature(tw_class_of(args->self))->args_size);
+    TW_NEED(settings);
+    *(bool *)(settings + field->offset) = args->value;
+    return tw__object_change(args->self, field, settings);
+}
+
+TW_PROPERTY(layer_dynamic, "keras.layers.Layer.dynamic(self: layer) -> bool",
+            "Whether it, or a layer in it, can only run eagerly.")
+{
+    return tw__layer_is_dynamic(args->self);
 }
 
 TW_METHOD(layer_finalize_state, "keras.layers.Layer.finalize_state(self: layer)",

@@ -37,8 +37,7 @@ static tw_status layer_init(void *self, const void *given)
     }
     layer->keeps_dtype = !args->autocast;
     layer->batch_input_shape = args->batch_input_shape;
-    if (args->dynamic)
-        return tw__fail(TW_UNIMPLEMENTED, "Layer %s: dynamic=True is not supported", layer->name);
+    layer->dynamic = args->dynamic;
     if (args->batch_input_shape.rank < 0 && (args->input_shape.rank >= 0 || args->input_dim != TW_NO_INT)) {
         tw_shape *shape = &layer->batch_input_shape;
         if (args->input_shape.rank >= TW_MAX_RANK)
@@ -64,13 +63,17 @@ static tw_status layer_settle(void *self, const void *given)
         tw_status (*check)(tw_named named);
     } kinds[] = { { "initializer", tw__initializer_check },
                   { "regularizer", tw__regularizer_check },
-                  { "constraint", tw__constraint_check },
-                  { "activation", tw__activation_check } };
+                  { "constraint", tw__constraint_check } };
     for (int i = 0; i < signature->field_count; i++) {
         const tw_field *field = &signature->fields[i];
-        for (size_t k = 0; k < sizeof kinds / sizeof *kinds && field->kind == TW_KIND_NAMED; k++) {
-            if (field->word && strcmp(field->word, kinds[k].word) == 0)
-                TW_TRY(kinds[k].check(*(const tw_named *)(config + field->offset)));
+        if (field->kind != TW_KIND_NAMED || !field->word)
+            continue;
+        tw_named *place = (tw_named *)(uintptr_t)(config + field->offset);
+        if (strcmp(field->word, "activation") == 0)
+            TW_TRY(tw__activation_settle(place));
+        for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+            if (strcmp(field->word, kinds[k].word) == 0)
+                TW_TRY(kinds[k].check(*place));
         }
     }
     return tw__layer_find_activity_regularizer(self);

@@ -59,6 +59,8 @@ tw_status tw__layer_invoke(tw_layer *layer, const tw_value *arguments, const tw_
     return result->kind != TW_VALUE_NONE ? TW_OK : tw__error_status();
 }
 
+_Thread_local bool tw__connecting;
+
 /* A trial call: the graph's placeholders stand for the Keras tensors. */
 typedef struct trial {
     tw_layer *layer;
@@ -108,8 +110,11 @@ static tw_status trial_body(void *context, tw_tensor *const *arguments, int coun
     tw_status status = tw__replace_tensors(t->arguments, placeholder_for, t, &given);
     if (status == TW_OK && t->named)
         status = tw__replace_tensors(t->named, placeholder_for, t, &named);
-    if (status == TW_OK)
+    if (status == TW_OK) {
+        tw__connecting = true;
         status = tw__layer_invoke(t->layer, &given, &named, t->training, &result);
+        tw__connecting = false;
+    }
     if (status == TW_OK)
         status = tw__flatten_result(&result, &f, &t->node->structure);
     if (status == TW_OK && !(t->node->outputs = tw__alloc_array(f.count + 1, sizeof(tw__output_spec))))

@@ -62,6 +62,7 @@ void tw__dict_order(const tw_value *dict, int64_t *order);
 /* Calls the layer in a graph that is thrown away, notes the call, and gives the Keras tensors that stand for its results. */
 tw_status tw__layer_connect(tw_layer *layer, const tw_value *arguments, const tw_value *named, int training, tw_value *result);
 /* The same for one tensor. A new reference. */
+extern _Thread_local bool tw__connecting; /* such a call is being tried */
 tw_keras_tensor *tw__layer_connect_one(tw_layer *layer, tw_keras_tensor *input);
 /* Calls the layer with values, by position and by name, whatever kind of layer it is. */
 tw_status tw__layer_invoke(tw_layer *layer, const tw_value *arguments, const tw_value *named, int training, tw_value *result);

@@ -318,7 +318,7 @@ static tw_status prepare(tw__trainer *t, tw__mode mode, const tw__split *split, 
         step->parts = parts;
     }
     t->own = parts.own;
-    if (t->run_eagerly) {
+    if (t->run_eagerly || parts.own & TW_OWN_AT_ONCE << mode) {
         tw_tensors given = run_step(t, mode, (tw_tensors){ (tw_tensor **)split->batch, split->count });
         *results = given.items;
         *count = (int)given.count;

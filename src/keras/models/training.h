@@ -30,7 +30,8 @@ enum {
     TW_OWN_PREDICT_STEP = 4,
     TW_OWN_LOSS = 8,     /* compute_loss */
     TW_OWN_METRICS = 16, /* the list of metrics */
-    TW_OWN_UPDATE = 32   /* compute_metrics */
+    TW_OWN_UPDATE = 32,  /* compute_metrics */
+    TW_OWN_AT_ONCE = 64  /* shifted by the mode: its steps are not traced */
 };
 
 /* A metric of one output. */

@@ -121,7 +121,8 @@ class _Binary(_Head):
         mean = v1.metrics.mean(labels, weights)
         largest = (tf.maximum(mean[0], 1 - mean[0]), tf.group(mean[1]))
         return {"accuracy": v1.metrics.accuracy(labels, ids, weights), "precision": v1.metrics.precision(labels, ids, weights),
-                "recall": v1.metrics.recall(labels, ids, weights), "auc": v1.metrics.auc(labels, logistic, weights), "auc_precision_recall": _precision_recall_area(labels, logistic, weights),
+                "recall": v1.metrics.recall(labels, ids, weights), "auc": v1.metrics.auc(labels, logistic, weights),
+                "auc_precision_recall": v1.metrics.auc(labels, logistic, weights, curve="PR", summation_method="careful_interpolation"),
                 "average_loss": v1.metrics.mean(losses, weights), "label/mean": mean, "accuracy_baseline": largest,
                 "prediction/mean": v1.metrics.mean(logistic, weights)}
 
@@ -140,20 +141,6 @@ class _Classes(_Head):
 
     def _metrics(self, labels, predictions, losses, weights):
         return {"accuracy": v1.metrics.accuracy(labels, predictions["class_ids"], weights), "average_loss": v1.metrics.mean(losses, weights)}
-
-
-def _precision_recall_area(labels, predictions, weights, count=200):
-    """The area under the curve of precision and recall; between two thresholds the numbers of hits are interpolated, as Keras does."""
-    thresholds = [-1e-7] + [(i + 1) / (count - 1) for i in range(count - 2)] + [1 + 1e-7]
-    hits, hit = v1.metrics.true_positives_at_thresholds(labels, predictions, thresholds, weights)
-    false, alarm = v1.metrics.false_positives_at_thresholds(labels, predictions, thresholds, weights)
-    missed, miss = v1.metrics.false_negatives_at_thresholds(labels, predictions, thresholds, weights)
-    said, gained = hits + false, hits[:-1] - hits[1:]
-    slope = tf.math.divide_no_nan(gained, tf.maximum(said[:-1] - said[1:], 0.))
-    intercept = hits[1:] - slope * said[1:]
-    ratio = tf.where((said[:-1] > 0) & (said[1:] > 0), tf.math.divide_no_nan(said[:-1], tf.maximum(said[1:], 0.)), tf.ones_like(said[1:]))
-    parts = tf.math.divide_no_nan(slope * (gained + intercept * tf.math.log(ratio)), tf.maximum(hits[1:] + missed[1:], 0.))
-    return tf.reduce_sum(parts), tf.group(hit, alarm, miss)
 
 
 def _names(words, ids):

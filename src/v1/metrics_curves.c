@@ -178,9 +178,37 @@ static tw_tensor *places(tw_tensor *given, int64_t count)
     return made;
 }
 
+/* All but the last, all but the first. */
+static void split(tw__temps *t, tw_tensor *x, tw_tensor **before, tw_tensor **after)
+{
+    *before = x ? tw__temp_slice(t, x, TW_NO_INT, -1) : NULL;
+    *after = x ? tw__temp_slice(t, x, 1, TW_NO_INT) : NULL;
+}
+
+/* The area under precision and recall; between two thresholds the counts are interpolated, not the precision. */
+static tw_tensor *interpolated(tw__v1_metric *m, tw_tensor *tp, tw_tensor *fn, tw_tensor *fp)
+{
+    tw__temps *t = m->temps;
+    tw_tensor *hits, *hit, *said, *say, *missed, *miss;
+    split(t, tp, &hits, &hit);
+    split(t, fn, &missed, &miss);
+    split(t, TW_TEMP(AddV2, tp, fp), &said, &say);
+    tw_tensor *gained = TW_TEMP(Sub, hits, hit), *slope = TW_TEMP(DivNoNan, gained, TW_TEMP(Sub, said, say));
+    tw_tensor *rest = TW_TEMP(Sub, hit, TW_TEMP(Mul, slope, say));
+    tw_tensor *some = TW_TEMP(LogicalAnd, TW_TEMP(Greater, said, 0.0), TW_TEMP(Greater, say, 0.0));
+    tw_tensor *ratio = TW_TEMP(SelectV2, some, TW_TEMP(DivNoNan, said, say), TW_TEMP(OnesLike, say));
+    tw_tensor *grown = TW_TEMP(Mul, slope, TW_TEMP(AddV2, gained, TW_TEMP(Mul, rest, TW_TEMP(Log, ratio))));
+    tw_tensor *parts = TW_TEMP(DivNoNan, grown, TW_TEMP(AddV2, hit, miss)),
+              *axis = tw__temp_ints(t, (const int64_t[]){ 0 }, 1, TW_INT32);
+    return parts && axis ? tw__temp(t, tw__part_call(&m->part, "interpolate_pr_auc", &tw__op_Sum, TW_IN(parts, axis), 2, NULL, 0))
+                         : NULL;
+}
+
 static tw_tensor *area(tw__v1_metric *m, tw_tensor *const *counts, bool roc, const char *method, const char *name)
 {
     tw__temps *t = m->temps;
+    if (*method == 'c' && !roc)
+        return interpolated(m, counts[0], counts[1], counts[3]);
     tw_tensor *tp = counts[0], *fn = counts[1], *tn = counts[2], *fp = counts[3];
     tw_tensor *right = TW_TEMP(AddV2, tp, 1e-6);
     tw_tensor *recall = TW_TEMP(RealDiv, right, TW_TEMP(AddV2, TW_TEMP(AddV2, tp, fn), 1e-6));
@@ -188,12 +216,14 @@ static tw_tensor *area(tw__v1_metric *m, tw_tensor *const *counts, bool roc, con
     tw_tensor *y = roc ? recall : TW_TEMP(RealDiv, right, TW_TEMP(AddV2, TW_TEMP(AddV2, tp, fp), 1e-6));
     if (!x || !y)
         return NULL;
-    tw_tensor *a = tw__temp_slice(t, y, TW_NO_INT, -1), *b = tw__temp_slice(t, y, 1, TW_NO_INT);
-    tw_tensor *heights = *method == 't'     ? TW_TEMP(RealDiv, TW_TEMP(AddV2, a, b), 2.0)
+    tw_tensor *a, *b, *left, *right_of;
+    split(t, y, &a, &b);
+    split(t, x, &left, &right_of);
+    tw_tensor *heights = *method != 'm'     ? TW_TEMP(RealDiv, TW_TEMP(AddV2, a, b), 2.0)
                          : method[1] == 'i' ? TW_TEMP(Minimum, a, b)
                                             : TW_TEMP(Maximum, a, b);
-    tw_tensor *widths = TW_TEMP(Sub, tw__temp_slice(t, x, TW_NO_INT, -1), tw__temp_slice(t, x, 1, TW_NO_INT));
-    tw_tensor *parts = TW_TEMP(Mul, widths, heights), *axis = tw__temp_ints(t, (const int64_t[]){ 0 }, 1, TW_INT32);
+    tw_tensor *parts = TW_TEMP(Mul, TW_TEMP(Sub, left, right_of), heights),
+              *axis = tw__temp_ints(t, (const int64_t[]){ 0 }, 1, TW_INT32);
     return parts && axis ? tw__temp(t, tw__part_call(&m->part, name, &tw__op_Sum, TW_IN(parts, axis), 2, NULL, 0)) : NULL;
 }
 
@@ -212,8 +242,12 @@ TW_API(v1_metrics_auc,
     tw_tensor *value = NULL, *update = NULL;
     if (!roc && (!args->curve || strcmp(args->curve, "PR") != 0)) {
         tw__fail(TW_VALUE_ERROR, "curve must be either ROC or PR, %s unknown", args->curve ? args->curve : "None");
-    } else if (strcmp(method, "trapezoidal") != 0 && strcmp(method, "minoring") != 0 && strcmp(method, "majoring") != 0) {
-        tw__fail(TW_UNIMPLEMENTED, "tf.compat.v1.metrics.auc: the summation_method '%s' is not supported", method);
+    } else if (strcmp(method, "trapezoidal") != 0 && strcmp(method, "minoring") != 0 && strcmp(method, "majoring") != 0 &&
+               strcmp(method, "careful_interpolation") != 0) {
+        tw__fail(
+            TW_VALUE_ERROR,
+            "Invalid summation_method: %s summation_method should be 'trapezoidal', 'careful_interpolation', 'minoring', or 'majoring'.",
+            method);
     } else if (tw__v1_metric_enter(&m, told.name, "auc") == TW_OK) {
         tw_tensor *thresholds = tw__temp(m.temps, places(args->thresholds, args->num_thresholds));
         tw__v1_counter counters[4];

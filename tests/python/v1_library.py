@@ -131,7 +131,9 @@ def metrics(tf, show):
              m.true_negatives(labels, found), m.false_negatives(labels, found), m.auc(labels, scores),
              m.auc(labels, scores, curve="PR", num_thresholds=10, summation_method="minoring"), m.mean_iou(labels, found, 2),
              m.mean_per_class_accuracy(labels, found, 2), m.percentage_below(scores, .5), m.precision_at_thresholds(labels, scores, [.3, .6]),
-             m.recall_at_thresholds(labels, scores, [.3, .6]), m.mean_relative_error(real, scores, tf.ones_like(scores) * 2.)]
+             m.recall_at_thresholds(labels, scores, [.3, .6]), m.mean_relative_error(real, scores, tf.ones_like(scores) * 2.),
+             m.auc(labels, scores, weights, curve="PR", summation_method="careful_interpolation"),
+             m.auc(labels, scores, weights, summation_method="careful_interpolation")]
     show(*(v.name for v in v1.local_variables()), len(v1.global_variables()))
     with v1.Session() as session:
         session.run(v1.local_variables_initializer())

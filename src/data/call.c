@@ -27,6 +27,18 @@ tw_status tw__data_function_read(tw__data_function *f, tw__kernel *kernel, const
     return TW_OK;
 }
 
+tw_status tw__data_functions_read(tw__data_function *functions, tw__kernel *kernel, const char *const *names, int count)
+{
+    for (int i = 0, first = 1; i < count; i++) {
+        char types[64];
+        snprintf(types, sizeof types, "T%s_other_arguments", names[i]);
+        int captures = tw__data_list_count(kernel, types);
+        TW_TRY(tw__data_function_read(&functions[i], kernel, names[i], first, captures));
+        first += captures;
+    }
+    return TW_OK;
+}
+
 void tw__data_function_end(tw__data_function *f)
 {
     tw_release(f->function);

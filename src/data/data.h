@@ -120,6 +120,9 @@ typedef struct tw__data_function {
 } tw__data_function;
 /* Of the attr of that name, with captures from inputs[first …]. */
 tw_status tw__data_function_read(tw__data_function *f, tw__kernel *kernel, const char *attr, int first, int captures);
+/* The same of several in an op's order; attrs NAME and TNAME_other_arguments. At most TW_DATA_FUNCTIONS. */
+tw_status tw__data_functions_read(tw__data_function *functions, tw__kernel *kernel, const char *const *names, int count);
+enum { TW_DATA_FUNCTIONS = 4 };
 void tw__data_function_end(tw__data_function *f);
 /* Arguments are two lists, one behind the other. `outputs` has room for all outputs of the function. */
 tw_status tw__data_call(const tw__data_function *f, tw_tensor *const *first, int first_count, tw_tensor *const *second,
@@ -180,6 +183,16 @@ tw_status tw__data_trace(void *function, const char *name, const tw_value *const
 tw_spec *tw__data_flat_specs(const tw_value *const *structures, int count, int *flat);
 #define TW_STRUCTURES(...) ((const tw_value *const[]){ __VA_ARGS__ })
 void tw__data_traced_end(tw__traced *traced);
+/* Traces a function of a state and an element (choose.c); again, if the shapes of the state change from round to round: *state is
+ * what holds of it in every round. It gives the next state; with `pairs`, that and another result. invalid: the argument that
+ * errors name, or NULL. */
+tw_status tw__data_trace_state(tw_value *state, void *function, const char *name, const tw_value *element, const char *invalid,
+                               bool pairs, tw__traced *f);
+/* Applies an op of the input and several functions, the attrs `names`, what they capture among its inputs; its elements are such
+ * ones. */
+tw_status tw__dataset_apply_functions(struct tw_dataset *self, const struct tw_dataset *input, const tw_op *op,
+                                      const char *const *names, const tw__traced *functions, int count, const tw_spec *specs,
+                                      int spec_count);
 /* The same for a predicate of elements; `but` stands in the error before what it gives. */
 tw_status tw__data_predicate(void *function, const char *name, const char *but, const struct tw_dataset *input,
                              tw__traced *traced);

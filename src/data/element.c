@@ -254,14 +254,18 @@ const void *tw__element_leaf(const tw_value *structure, const tw_class *class_ro
 
 typedef struct state_leaves {
     const tw_value **news; /* those of the new state that are left */
-    bool scans;
+    const char *invalid;   /* the argument that gives states; NULL: reduce_func, which is not named */
 } state_leaves;
 
 static tw_status state_fails(const state_leaves *state, const char *what, const char *before, const char *after)
 {
-    return tw__fail(TW_TYPE_ERROR, "%sThe element %s for the new state must match the initial state. Expected %s%s got %s.",
-                    state->scans ? "Invalid `scan_func`. " : "", what, before ? before : "", state->scans ? "," : " but",
-                    after ? after : "");
+    const char *old = before ? before : "", *new = after ? after : "", *name = state->invalid;
+    if (name && strcmp(name, "reducer") == 0)
+        return tw__fail(TW_TYPE_ERROR,
+                        "Invalid `reducer`. The element %s for the new state %s do not match the element %s of the old state %s.",
+                        what, new, what, old);
+    return tw__fail(TW_TYPE_ERROR, "%s%s%sThe element %s for the new state must match the initial state. Expected %s%s got %s.",
+                    name ? "Invalid `" : "", name ? name : "", name ? "`. " : "", what, old, name ? "," : " but", new);
 }
 
 static tw_status state_leaf(void *context, const tw_value *leaf, tw_value *mapped)
@@ -288,7 +292,7 @@ static tw_status state_leaf(void *context, const tw_value *leaf, tw_value *mappe
     return mapped->kind == TW_VALUE_OBJECT ? TW_OK : tw__error_status();
 }
 
-tw_status tw__element_state(const tw_value *before, const tw_value *after, bool scans, tw_value *state)
+tw_status tw__element_state(const tw_value *before, const tw_value *after, const char *invalid, tw_value *state)
 {
     int64_t count = 0;
     *state = (tw_value){ .kind = TW_VALUE_NONE };
@@ -296,11 +300,11 @@ tw_status tw__element_state(const tw_value *before, const tw_value *after, bool 
     TW_TRY(tw__element_check(after));
     if (!tw__structure_alike(before, after)) {
         tw__owned char *own = tw__element_text(before), *other = tw__element_text(after);
-        tw_status failed = state_fails(&(state_leaves){ NULL, scans }, "structure", own, other);
+        tw_status failed = state_fails(&(state_leaves){ NULL, invalid }, "structure", own, other);
         return failed;
     }
     const tw_value **news = tw__structure_leaves(after, &count);
-    tw_status status = news ? tw__structure_map(before, state_leaf, &(state_leaves){ news, scans }, state) : tw__error_status();
+    tw_status status = news ? tw__structure_map(before, state_leaf, &(state_leaves){ news, invalid }, state) : tw__error_status();
     tw__free((void *)news);
     return status;
 }

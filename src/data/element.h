@@ -26,9 +26,9 @@ bool tw__element_is_composite(const tw_value *structure);          /* has a ragg
 /* The spec, if the structure is a leaf of that class; borrowed. */
 const void *tw__element_leaf(const tw_value *structure, const tw_class *class_row);
 
-/* The structure that holds of a state in every round; a TypeError if the state changes more than its shapes. `scans`: it is
- * scan's, which words it in its own way. */
-tw_status tw__element_state(const tw_value *before, const tw_value *after, bool scans, tw_value *state);
+/* The structure that holds of a state in every round; a TypeError if the state changes more than its shapes. `invalid`: the
+ * argument that errors name, "scan_func" or "reducer", or NULL. */
+tw_status tw__element_state(const tw_value *before, const tw_value *after, const char *invalid, tw_value *state);
 
 /* ---- values ---- */
 /* The structure of a value's specs. */

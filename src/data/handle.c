@@ -390,3 +390,25 @@ tw_value tw__data_element_by_op(const tw_op *op, tw_tensor *input, const tw_valu
     }
     return value;
 }
+
+tw_status tw__dataset_apply_functions(struct tw_dataset *self, const struct tw_dataset *input, const tw_op *op,
+                                      const char *const *names, const tw__traced *functions, int count, const tw_spec *specs,
+                                      int spec_count)
+{
+    TW_TEMPS(t);
+    const tw__function *all[TW_DATA_FUNCTIONS];
+    char types[TW_DATA_FUNCTIONS][64];
+    tw_attr attrs[2 * TW_DATA_FUNCTIONS];
+    for (int i = 0; i < count; i++) {
+        tw_dtype *captured = NULL;
+        all[i] = functions[i].function;
+        snprintf(types[i], sizeof types[i], "T%s_other_arguments", names[i]);
+        attrs[2 * i] = TW_A_FUNC(names[i], functions[i].function);
+        attrs[2 * i + 1] = tw__data_capture_types(types[i], all[i], &captured);
+        TW_NEED(tw__temp_memory(t, captured));
+    }
+    int given = 0;
+    tw__owned tw_tensor **inputs = tw__data_inputs(&input->variant, 1, all, count, NULL, 0, &given);
+    TW_NEED(inputs);
+    return tw__dataset_apply(self, op, inputs, given, attrs, 2 * count, specs, spec_count);
+}

@@ -9,8 +9,8 @@ import numpy as np
 # The ops that the programs run.
 OPS = ["AnonymousIteratorV3", "AssertCardinalityDataset", "BatchDatasetV2", "CSVDatasetV2", "CacheDatasetV2", "ConcatenateDataset",
        "DatasetCardinality", "DatasetToSingleElement", "DenseToSparseBatchDataset", "DirectedInterleaveDataset", "DummyMemoryCache", "DummySeedGenerator",
-       "FilterDataset", "FixedLengthRecordDatasetV2", "FlatMapDataset", "GeneratorDataset", "GroupByWindowDataset", "IgnoreErrorsDataset",
-       "InterleaveDataset", "IteratorGetNext", "IteratorGetNextAsOptional", "IteratorGetNextSync", "MakeIterator", "MapDataset",
+       "FilterDataset", "FixedLengthRecordDatasetV2", "FlatMapDataset", "GeneratorDataset", "GroupByReducerDataset", "GroupByWindowDataset",
+       "IgnoreErrorsDataset",       "InterleaveDataset", "IteratorGetNext", "IteratorGetNextAsOptional", "IteratorGetNextSync", "MakeIterator", "MapDataset",
        "OptionalFromValue", "OptionalGetValue", "OptionalHasValue", "OptionalNone", "OptionsDataset", "PaddedBatchDatasetV2",
        "ParallelBatchDataset", "ParallelInterleaveDatasetV4", "ParallelMapDatasetV2", "PrefetchDataset", "RandomDatasetV2",
        "RangeDataset", "ReduceDataset", "RepeatDataset", "ScanDataset", "ShardDataset", "ShuffleDatasetV3", "SkipDataset",
@@ -164,6 +164,9 @@ def windows(tf):
     out = {"window %s" % (a,): lambda a=a: [list(D.range(7).window(*a)), D.range(7).window(*a).cardinality()]
            for a in ((3,), (3, 1), (3, 2, 2), (2, 5), (2, 1, 3, True), (3, None, 1, True))}
     lengths = D.from_tensor_slices([1, 5, 2, 7, 3, 9, 1]).map(lambda n: tf.range(n))
+
+    def reduced(key, *functions):
+        return tf.data.experimental.group_by_reducer(key, tf.data.experimental.Reducer(*functions))
     out.update({
         "window pairs": lambda: [[list(x), list(y["k"])] for x, y in D.from_tensor_slices(([1, 2, 3], {"k": [4, 5, 6]})).window(2)],
         "window flat": lambda: D.range(7).window(3, 1, drop_remainder=True).flat_map(lambda w: w.batch(3)),
@@ -176,6 +179,17 @@ def windows(tf):
         "padded too small": lambda: lengths.padded_batch(2, padded_shapes=[3]),
         "group_by_window": lambda: r.group_by_window(lambda x: x % 3, lambda k, w: w.batch(2), window_size=2),
         "group_by_window sizes": lambda: r.group_by_window(lambda x: x % 3, lambda k, w: w.batch(4), window_size_func=lambda k: k + 1),
+        "group_by_reducer": lambda: r.apply(reduced(lambda x: 2 - x % 3, lambda k: (0., k), lambda s, x: (s[0] + tf.cast(x, tf.float32), s[1] + 1),
+                                                    lambda total, count: {"mean": total / tf.cast(count, tf.float32)})),
+        "group_by_reducer pairs": lambda: D.zip((r, r)).apply(reduced(lambda x, y: x % 2, lambda k: k, lambda s, pair: s + pair[1], lambda s: s)),
+        "group_by_reducer growing": lambda: r.apply(reduced(lambda x: x % 4, lambda k: tf.zeros([0], tf.int64), lambda s, x: tf.concat([s, [x]], 0),
+                                                            lambda s: s)),
+        "group_by_reducer none": lambda: r.take(0).apply(reduced(lambda x: x, lambda k: k, lambda s, x: s, lambda s: s)),
+        "group_by_reducer key": lambda: r.apply(reduced(lambda x: tf.cast(x, tf.int32), lambda k: 0, lambda s, x: s, lambda s: s)),
+        "group_by_reducer state": lambda: r.apply(reduced(lambda x: x, lambda k: 0, lambda s, x: tf.cast(s, tf.float32), lambda s: s)),
+        "group_by_reducer fails": lambda: r.apply(reduced(lambda x: x, lambda k: k, lambda s, x: 1 // s, lambda s: s)),
+        "group_by_reducer in a function": tf.function(lambda: r.apply(reduced(lambda x: x % 3, lambda k: k, lambda s, x: s + x, lambda s: s)).reduce(
+            tf.constant(0, tf.int64), lambda a, b: a * 100 + b)),
         "bucket": lambda: lengths.bucket_by_sequence_length(lambda e: tf.shape(e)[0], [3, 6], [2, 2, 2]),
         "bucket boundary": lambda: lengths.filter(lambda e: tf.shape(e)[0] < 6).bucket_by_sequence_length(
             lambda e: tf.shape(e)[0], [3, 6], [2, 2, 2], pad_to_bucket_boundary=True),

@@ -115,6 +115,8 @@ PIPELINES = {
     "window_skips": lambda f: R(20).window(2, shift=5, stride=2, drop_remainder=True).flat_map(lambda w: w.batch(2)),
     "window_of_pairs": lambda f: D.zip((R(6), R(6, 12))).window(2).flat_map(lambda a, b: D.zip((a, b))),
     "group_by_window": lambda f: R(13).group_by_window(lambda x: x % 3, lambda k, w: w.map(lambda x: x * 10 + k), 2),
+    "group_by_reducer": lambda f: R(13).shuffle(5).apply(tf.data.experimental.group_by_reducer(
+        lambda x: x % 4, tf.data.experimental.Reducer(lambda k: k, lambda s, x: s * 10 + x, lambda s: s))),
     "bucket": lambda f: R(1, 9).map(lambda n: tf.fill([n], n)).bucket_by_sequence_length(lambda x: tf.size(x), [3, 6], [2, 2, 2]),
     "unbatch": lambda f: R(9).batch(4).unbatch(),
     "rebatch": lambda f: R(11).batch(4).rebatch([3, 1]),

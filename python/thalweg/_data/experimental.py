@@ -6,7 +6,6 @@ import sys
 
 import thalweg as tf
 from thalweg import _core
-from thalweg._data import structure
 
 SHARD_HINT = -1
 
@@ -25,42 +24,9 @@ class Reducer:
     finalize_func = property(lambda self: self._functions[2])
 
 
-def _with(function, *first):
-    """A function of an element, which may be a tuple."""
-    def call(element):
-        return function(*first, *element) if isinstance(element, tuple) else function(*first, element)
-    return call
-
-
 def group_by_reducer(key_func, reducer):
     """Each group of elements with the same key as one element, in the order of the keys."""
-    def apply(dataset):
-        def keyed(*element):
-            whole = element if len(element) > 1 or isinstance(dataset.element_spec, tuple) else element[0]
-            key = tf.convert_to_tensor(_with(key_func)(whole))
-            if key.dtype != tf.int64 or key.shape.rank not in (0, None):
-                raise ValueError("Invalid `key_func`. Expected `key_func` to return a scalar tf.int64 tensor, but instead `key_func` has output "
-                                 "types=%r and shapes=%s." % (key.dtype, key.shape))
-            return key, whole
-        pairs = dataset.map(keyed)
-
-        def results():
-            states = {}
-            step = tf.function(lambda state, element: _with(reducer.reduce_func, state)(element))
-            for key, element in pairs:
-                number = int(key)
-                if number not in states:
-                    states[number] = structure.normalize(reducer.init_func(key))
-                states[number] = step(states[number], element)
-            for number in sorted(states):
-                state = states[number]
-                yield reducer.finalize_func(*state) if isinstance(state, tuple) else reducer.finalize_func(state)
-        state = structure.spec_of(structure.normalize(reducer.init_func(tf.constant(0, tf.int64))))
-        finalize = tf.function(lambda given: reducer.finalize_func(*given) if isinstance(given, tuple) else reducer.finalize_func(given))
-        signature = structure.transform(tf.type_spec_from_value, finalize.get_concrete_function(state).structured_outputs)
-        signature = structure.transform(lambda s: tf.TensorSpec(s.shape, s.dtype), signature)
-        return tf.data.Dataset.from_generator(results, output_signature=signature)
-    return apply
+    return lambda dataset: tf.data._rows._GroupByReducerDataset(dataset, key_func, reducer.init_func, reducer.reduce_func, reducer.finalize_func)
 
 
 def at(dataset, index):

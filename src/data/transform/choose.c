@@ -340,23 +340,23 @@ static tw_status no_pair(const tw__traced *f)
     return status;
 }
 
-/* Traces the function for the state's structure; again, if the shapes of the state change from round to round. */
-static tw_status stateful_trace(stateful *s, void *function, const char *name, const struct tw_dataset *input, bool pairs)
+tw_status tw__data_trace_state(tw_value *state, void *function, const char *name, const tw_value *element, const char *invalid,
+                               bool pairs, tw__traced *f)
 {
     for (int round = 0; round < 2; round++) {
         tw_value relaxed = { .kind = TW_VALUE_NONE };
-        TW_TRY(tw__data_trace(function, name, TW_STRUCTURES(&s->spec, &input->structure), 2, &s->f));
+        TW_TRY(tw__data_trace(function, name, TW_STRUCTURES(state, element), 2, f));
         if (round)
             return TW_OK;
-        if (pairs && !(s->f.result.kind == TW_VALUE_TUPLE && s->f.result.list.count == 2))
-            return no_pair(&s->f);
-        TW_TRY(tw__element_state(&s->spec, pairs ? &s->f.result.list.items[0] : &s->f.result, pairs, &relaxed));
-        bool same = tw__element_same(&relaxed, &s->spec);
-        tw_value_free(&s->spec);
-        s->spec = relaxed;
+        if (pairs && !(f->result.kind == TW_VALUE_TUPLE && f->result.list.count == 2))
+            return no_pair(f);
+        TW_TRY(tw__element_state(state, pairs ? &f->result.list.items[0] : &f->result, invalid, &relaxed));
+        bool same = tw__element_same(&relaxed, state);
+        tw_value_free(state);
+        *state = relaxed;
         if (same)
             return TW_OK;
-        tw__data_traced_end(&s->f);
+        tw__data_traced_end(f);
     }
     return TW_OK;
 }
@@ -368,7 +368,8 @@ static tw_status stateful_begin(stateful *s, const tw_value *initial, void *func
     TW_TRY(tw__element_structure(initial, &s->spec));
     s->initial.items = tw__element_tensors(initial, &s->spec, &count);
     s->initial.count = s->initial.items ? count : 0;
-    return s->initial.items ? stateful_trace(s, function, name, input, pairs) : tw__error_status();
+    TW_NEED(s->initial.items);
+    return tw__data_trace_state(&s->spec, function, name, &input->structure, pairs ? "scan_func" : NULL, pairs, &s->f);
 }
 
 /* The dataset, the state, the captures: an array from tw__alloc. */

@@ -9,9 +9,12 @@ typedef struct group {
     tw__elements elements;
 } group;
 
+enum { KEY, REDUCE, SIZE, FUNCTIONS };
+static const char *const names[FUNCTIONS] = { "key_func", "reduce_func", "window_size_func" };
+
 typedef struct grouped_dataset {
     tw__dataset base;
-    tw__data_function key, reduce, size;
+    tw__data_function functions[FUNCTIONS];
 } grouped_dataset;
 
 typedef struct grouped_cursor {
@@ -26,9 +29,8 @@ typedef struct grouped_cursor {
 static void grouped_destroy(void *pointer)
 {
     grouped_dataset *self = pointer;
-    tw__data_function_end(&self->key);
-    tw__data_function_end(&self->reduce);
-    tw__data_function_end(&self->size);
+    for (int i = 0; i < FUNCTIONS; i++)
+        tw__data_function_end(&self->functions[i]);
 }
 
 static void grouped_stop(tw__cursor *cursor)
@@ -50,7 +52,7 @@ static group *group_of(grouped_cursor *c, const grouped_dataset *self, int64_t k
         return &c->groups[at];
     tw_auto tw_tensor *number = tw_tensor_int64(key);
     group made = { .key = key, .elements = { .count = self->base.input->count } };
-    if (!number || tw__data_number_of(&self->size, &number, 1, "GroupByWindowDataset", &made.size) != TW_OK)
+    if (!number || tw__data_number_of(&self->functions[SIZE], &number, 1, "GroupByWindowDataset", &made.size) != TW_OK)
         return NULL;
     if (made.size < 1) {
         tw__fail(TW_INVALID_ARGUMENT, "Window size must be greater than zero, but got %lld.", (long long)made.size);
@@ -67,9 +69,9 @@ static group *group_of(grouped_cursor *c, const grouped_dataset *self, int64_t k
 /* Begins with the dataset that reduce_func makes of the arguments. */
 static tw_status begin_current(grouped_cursor *c, const grouped_dataset *self)
 {
-    c->current = c->arguments[0] && c->arguments[1]
-                     ? tw__data_cursor_of(&self->reduce, c->arguments, 2, NULL, 0, "GroupByWindowDataset", self->base.count)
-                     : NULL;
+    c->current = c->arguments[0] && c->arguments[1] ? tw__data_cursor_of(&self->functions[REDUCE], c->arguments, 2, NULL, 0,
+                                                                         "GroupByWindowDataset", self->base.count)
+                                                    : NULL;
     if (c->current)
         return TW_OK;
     tw__element_end(c->arguments, 2);
@@ -99,7 +101,7 @@ static tw_status sort_in(grouped_cursor *c, const grouped_dataset *self)
     tw_status status = element ? tw__cursor_next(c->base.input, element, &c->input_ended) : tw__error_status();
     bool got = status == TW_OK && !c->input_ended;
     if (got)
-        status = tw__data_number_of(&self->key, element, count, "GroupByWindowDataset", &key);
+        status = tw__data_number_of(&self->functions[KEY], element, count, "GroupByWindowDataset", &key);
     group *g = got && status == TW_OK ? group_of(c, self, key) : NULL;
     tw_tensor **room = g ? tw__elements_room(&g->elements) : NULL;
     if (room) {
@@ -158,9 +160,8 @@ static void grouped_state(tw__cursor *cursor, tw__state *state)
 {
     grouped_cursor *c = (grouped_cursor *)cursor;
     const grouped_dataset *self = (const grouped_dataset *)cursor->dataset;
-    tw__state_function(state, &self->key);
-    tw__state_function(state, &self->reduce);
-    tw__state_function(state, &self->size);
+    for (int i = 0; i < FUNCTIONS; i++)
+        tw__state_function(state, &self->functions[i]);
     groups_state(c, self, state);
     tw__state_bool(state, "input_ended", &c->input_ended);
     tw__state_tensor(state, "key", &c->arguments[0]);
@@ -184,21 +185,10 @@ static const tw__dataset_kind grouped_kind = {
 
 static tw_status grouped_compute(tw__kernel *kernel)
 {
-    grouped_dataset *self = tw__dataset_make(kernel, &grouped_kind, true);
+    tw_auto grouped_dataset *self = tw__dataset_make(kernel, &grouped_kind, true);
     TW_NEED(self);
-    int keys = tw__data_list_count(kernel, "Tkey_func_other_arguments"),
-        reduces = tw__data_list_count(kernel, "Treduce_func_other_arguments");
-    tw_status status = tw__data_function_read(&self->key, kernel, "key_func", 1, keys);
-    if (status == TW_OK)
-        status = tw__data_function_read(&self->reduce, kernel, "reduce_func", 1 + keys, reduces);
-    if (status == TW_OK)
-        status = tw__data_function_read(&self->size, kernel, "window_size_func", 1 + keys + reduces,
-                                        tw__data_list_count(kernel, "Twindow_size_func_other_arguments"));
-    if (status != TW_OK) {
-        tw_release(self);
-        return status;
-    }
-    return tw__dataset_give(kernel, self);
+    TW_TRY(tw__data_functions_read(self->functions, kernel, names, FUNCTIONS));
+    return tw__dataset_give(kernel, tw_retain(self));
 }
 
 TW_OP(
@@ -259,31 +249,6 @@ static tw_status trace_size(const tw_dataset_group_by_window_args *args, const t
     return constant ? tw__data_trace(constant, "group_by_window", TW_STRUCTURES(key), 1, traced) : tw__error_status();
 }
 
-/* functions: of the key, of the group, of the group's size. */
-static tw_status apply_grouped(struct tw_dataset *self, const struct tw_dataset *input, tw__traced *functions,
-                               const struct tw_dataset *like)
-{
-    const tw__function *all[3] = { functions[0].function, functions[1].function, functions[2].function };
-    tw_dtype *captured[3] = { NULL };
-    int count = 0;
-    tw__owned tw_tensor **inputs = tw__data_inputs(&input->variant, 1, all, 3, NULL, 0, &count);
-    tw_status status = inputs ? TW_OK : tw__error_status();
-    if (inputs) {
-        tw_attr attrs[] = { TW_A_FUNC("key_func", functions[0].function),
-                            TW_A_FUNC("reduce_func", functions[1].function),
-                            TW_A_FUNC("window_size_func", functions[2].function),
-                            tw__data_capture_types("Tkey_func_other_arguments", all[0], &captured[0]),
-                            tw__data_capture_types("Treduce_func_other_arguments", all[1], &captured[1]),
-                            tw__data_capture_types("Twindow_size_func_other_arguments", all[2], &captured[2]) };
-        status = captured[0] && captured[1] && captured[2]
-                     ? tw__dataset_apply(self, &tw__op_GroupByWindowDataset, inputs, count, attrs, 6, like->specs, like->count)
-                     : tw__error_status();
-    }
-    for (int i = 0; i < 3; i++)
-        tw__free(captured[i]);
-    return status;
-}
-
 /* What the elements of the function's datasets are. */
 static tw_status group_structure(const tw__traced *reduce, const struct tw_dataset *element, struct tw_dataset *like)
 {
@@ -306,32 +271,33 @@ static tw_status group_structure(const tw__traced *reduce, const struct tw_datas
     return like->specs ? TW_OK : tw__error_status();
 }
 
+static tw_status trace_all(const tw_dataset_group_by_window_args *args, tw__traced *functions, struct tw_dataset *like)
+{
+    const struct tw_dataset *input = args->self;
+    tw__auto(tw_value_free) tw_value key = { .kind = TW_VALUE_OBJECT, .object = tw__tensor_spec_new(TW_INT64, &TW_SCALAR, NULL) };
+    tw__auto(tw_value_free) tw_value members = tw__dataset_spec_new(&input->structure);
+    TW_NEED(key.object && members.object);
+    TW_TRY(tw__data_trace(args->key_func, "group_by_window", TW_STRUCTURES(&input->structure), 1, &functions[KEY]));
+    TW_TRY(as_int64(&functions[KEY], input->specs, input->count));
+    TW_TRY(trace_size(args, &key, &functions[SIZE]));
+    TW_TRY(tw__data_trace(args->reduce_func, "group_by_window", TW_STRUCTURES(&key, &members), 2, &functions[REDUCE]));
+    return group_structure(&functions[REDUCE], args->element, like);
+}
+
 static tw_status grouped_init(void *self, const void *arguments)
 {
     const tw_dataset_group_by_window_args *args = arguments;
-    const struct tw_dataset *input = args->self;
     struct tw_dataset like = { .count = 0 };
-    tw__traced functions[3] = { { 0 } };
+    tw__traced functions[FUNCTIONS] = { { 0 } };
     if (!tw__data_given(args->window_size, args->window_size_object) == !args->window_size_func)
         return tw__fail(TW_VALUE_ERROR,
                         "Either the `window_size` argument or the `window_size_func` argument must be specified.");
-    tw__auto(tw_value_free) tw_value key = { .kind = TW_VALUE_OBJECT, .object = tw__tensor_spec_new(TW_INT64, &TW_SCALAR, NULL) };
-    tw__auto(tw_value_free) tw_value members = tw__dataset_spec_new(&input->structure);
-    tw_status status = key.object && members.object ? TW_OK : tw__error_status();
+    tw_status status = trace_all(args, functions, &like);
     if (status == TW_OK)
-        status = tw__data_trace(args->key_func, "group_by_window", TW_STRUCTURES(&input->structure), 1, &functions[0]);
-    if (status == TW_OK)
-        status = as_int64(&functions[0], input->specs, input->count);
-    if (status == TW_OK)
-        status = trace_size(args, &key, &functions[2]);
-    if (status == TW_OK)
-        status = tw__data_trace(args->reduce_func, "group_by_window", TW_STRUCTURES(&key, &members), 2, &functions[1]);
-    if (status == TW_OK)
-        status = group_structure(&functions[1], args->element, &like);
-    if (status == TW_OK)
-        status = apply_grouped(self, input, functions, &like);
+        status = tw__dataset_apply_functions(self, args->self, &tw__op_GroupByWindowDataset, names, functions, FUNCTIONS,
+                                             like.specs, like.count);
     status = tw__dataset_settle(self, status, like.structure, false);
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < FUNCTIONS; i++)
         tw__data_traced_end(&functions[i]);
     tw__free(like.specs);
     return status;

@@ -6,8 +6,8 @@
 #include "program.h"
 
 const command *const commands[] = {
-    &checkpoint_command, &devices_command, &events_command, &graph_command,       &help_command,    &model_command,
-    &records_command,    &run_command,     &serve_command,  &tensorboard_command, &version_command, NULL,
+    &checkpoint_command, &data_command, &devices_command, &events_command,      &graph_command,   &help_command, &model_command,
+    &records_command,    &run_command,  &serve_command,   &tensorboard_command, &version_command, NULL,
 };
 
 int usage_error(const command *which, const char *format, ...)

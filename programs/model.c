@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "model.h"
+#include "picture.h"
 #include "tensors.h"
 
 /* ---- show ---- */
@@ -139,10 +140,14 @@ static bool ends_with(const char *text, const char *ending)
 static int show(const invocation *call)
 {
     const char *path = call->words[0];
-    bool json = given(call, "--json");
+    bool json = given(call, "--json"), graph = ends_with(path, ".pb") || ends_with(path, ".pbtxt");
+    if (given(call, "--svg"))
+        return tw_saved_model_contains(path) || graph ? draw_picture(call, path) : draw_keras(call, path);
+    if (given(call, "--depth"))
+        return usage_error(call->command, "--depth is about the picture: --svg OUT is expected");
     if (tw_saved_model_contains(path))
         return show_saved(path, json);
-    if (ends_with(path, ".pb") || ends_with(path, ".pbtxt")) {
+    if (graph) {
         char *text = tw_graph_file_text(path, json);
         fputs(text ? text : "", stdout);
         free(text);
@@ -371,7 +376,7 @@ static int diff(const invocation *call)
 }
 
 static const verb verbs[] = {
-    { "show", "MODEL", 1, 1, "what is in it: signatures, variables, ops; layers of a file of Keras", show },
+    { "show", "MODEL", 1, 1, "what is in it: signatures, variables, ops; layers of a file of Keras; a picture", show },
     { "run", "MODEL NAME=VALUE …", 1, -1, "calls it and prints the results", run },
     { "bench", "MODEL", 1, 1, "how long a call takes", bench },
     { "convert", "MODEL OUT", 2, 2, "writes a model of Keras in the format that OUT's ending says", convert },
@@ -380,7 +385,9 @@ static const verb verbs[] = {
 };
 static const command_option options[] = {
     { "--json", 0, NULL, "as JSON", NULL },
-    { "--signature", 0, "KEY", "the signature of a SavedModel (serving_default)", "run bench" },
+    { "--svg", 0, "OUT", "a picture of the layers, in this file; -: on the standard output", "show" },
+    { "--depth", 0, "N", "name scopes below this are one box each (1; 0: every node is one)", "show" },
+    { "--signature", 0, "KEY", "the signature of a SavedModel (serving_default)", "show run bench" },
     { "--batch", 0, "N", "the first dimension of inputs that are made up (1)", "run bench" },
     { "--output", 0, "DIR", "writes the results there as .npy files", "run" },
     { "--seconds", 0, "X", "how long to measure (2)", "bench" },

@@ -45,7 +45,7 @@ const char *near_miss(const char *typed, const void *names, size_t step)
     }
 }
 
-static int unknown(const command *which, const char *what, const char *typed, const void *names, size_t step)
+int no_such(const command *which, const char *what, const char *typed, const void *names, size_t step)
 {
     const char *near = near_miss(typed, names, step);
     if (near)
@@ -90,8 +90,8 @@ static int read_option(invocation *call, int count, char **arguments, int *at)
     if (found < 0) {
         char name[64]; /* without its value */
         snprintf(name, sizeof name, "%.*s", (int)strcspn(text, "="), text);
-        return options ? unknown(call->command, "option", name, options, sizeof *options)
-                       : unknown(call->command, "option", name, none, sizeof *none);
+        return options ? no_such(call->command, "option", name, options, sizeof *options)
+                       : no_such(call->command, "option", name, none, sizeof *none);
     }
     if (!options[found].value) {
         if (equals)
@@ -173,7 +173,7 @@ int run_verb(const command *which, int count, char **arguments)
     } else {
         call.verb = find_verb(which, call.words[0]);
         if (!call.verb)
-            return unknown(which, "verb", call.words[0], which->verbs, sizeof *which->verbs);
+            return no_such(which, "verb", call.words[0], which->verbs, sizeof *which->verbs);
         call.words++;
         call.count--;
     }

@@ -51,8 +51,8 @@ typedef struct command {
     const char *const *without_meaning; /* options of a program that this one stands for, which are taken and change nothing */
 } command;
 
-extern const command checkpoint_command, devices_command, events_command, graph_command, help_command, model_command,
-    records_command, run_command, serve_command, tensorboard_command, version_command;
+extern const command checkpoint_command, data_command, devices_command, events_command, graph_command, help_command,
+    model_command, records_command, run_command, serve_command, tensorboard_command, version_command;
 extern const command *const commands[];        /* ends in NULL */
 const command *find_command(const char *name); /* NULL: there is none */
 
@@ -66,6 +66,11 @@ bool truth_of(const invocation *call, const char *name, bool *truth); /* of one 
 bool real_of(const invocation *call, const char *name, double otherwise, double *number);
 /* The name that is like a mistyped one, or NULL. `names` ends in NULL, and its entries begin `step` bytes after each other. */
 const char *near_miss(const char *typed, const void *names, size_t step);
+/* Says that there is no option, function … of that name, and which one is like it; gives EXIT_USAGE. */
+int no_such(const command *which, const char *what, const char *typed, const void *names, size_t step);
+
+/* "", "GZIP" or "ZLIB": how a file of records is compressed, by its first bytes. (records.c) */
+const char *compression_of(const char *path);
 
 void print_help(const command *which); /* (help.c) */
 

@@ -20,7 +20,7 @@ typedef struct reader {
 } reader;
 
 /* "", "GZIP" or "ZLIB", by the first bytes. A record's head is a length: 8 bytes of which the last are zero. */
-static const char *compression_of(const char *path)
+const char *compression_of(const char *path)
 {
     unsigned char first[8] = { 0 };
     FILE *file = fopen(path, "rb");

@@ -1,9 +1,8 @@
 /* One version of a model in memory. A file of Keras is served by the signatures that it has as a SavedModel. */
-#include <ftw.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "saved_copy.h"
 #include "serve.h"
 
 /* ---- metadata ---- */
@@ -133,27 +132,13 @@ static bool prepare(servable *s, const char *path, const batch_settings *batchin
     return works;
 }
 
-static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *place)
-{
-    (void)status, (void)kind, (void)place;
-    return remove(path);
-}
-
-/* A file of Keras, by way of a SavedModel that is removed again. */
 static bool prepare_keras(servable *s, const char *path, const batch_settings *batching)
 {
-    const char *base = getenv("TMPDIR");
-    char folder[4096];
-    snprintf(folder, sizeof folder, "%s/thalweg-serve-XXXXXX", base && *base ? base : "/tmp");
-    tw_auto tw_model *model = tw_load_model(path, .compile = false);
-    if (!model)
+    saved_copy copy;
+    if (!saved_copy_make(&copy, path))
         return false;
-    if (!mkdtemp(folder)) {
-        perror("thalweg: no folder for temporary files");
-        return false;
-    }
-    bool works = tw_model_save(model, folder, .save_format = "tf") == TW_OK && prepare(s, folder, batching);
-    nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    bool works = prepare(s, copy.folder, batching);
+    saved_copy_remove(&copy);
     return works;
 }
 

@@ -123,16 +123,33 @@ static tw_string graph_of(tw_string bytes)
                : bytes;
 }
 
+/* The bytes of a graph's file: a message, or for .pbtxt its text. A SavedModel's directory means the message in it. */
+static char *read_graph(const char *path, size_t *size)
+{
+    tw__owned char *inside = tw__path_join(path, "saved_model.pb");
+    char *bytes = inside ? tw__file_read_all(tw__path_exists(inside) ? inside : path, (size_t)1 << 31, size) : NULL;
+    if (!bytes || !tw__ends_with(path, ".pbtxt"))
+        return bytes;
+    tw__text made = { 0 };
+    int line = 0;
+    const char *wrong = tw__message_from_text(&made, &tw__type_GraphDef, bytes, *size, &line);
+    tw__free(bytes);
+    *size = made.size;
+    if (!wrong && !made.failed)
+        return made.data ? tw__text_take(&made) : tw__strdup("");
+    tw__text_free(&made);
+    tw__fail(TW_DATA_LOSS, "%s: line %d: %s", path, line, wrong ? wrong : "out of memory");
+    return NULL;
+}
+
 char *tw_graph_file_text(const char *path, bool json)
 {
     if (!path) {
         tw__fail(TW_INVALID_ARGUMENT, "tw_graph_file_text: path is NULL");
         return NULL;
     }
-    char *inside = tw__path_join(path, "saved_model.pb");
     size_t size = 0;
-    char *bytes = inside ? tw__file_read_all(tw__path_exists(inside) ? inside : path, (size_t)1 << 31, &size) : NULL;
-    tw__free(inside);
+    char *bytes = read_graph(path, &size);
     if (!bytes)
         return NULL;
     tw_string whole = { bytes, size };

@@ -7,6 +7,12 @@
 
 enum { DEPTH_LIMIT = 64, SHOWN = 100 };
 
+/* Whether a number or a word may go on with this letter. */
+static bool goes_on(char c)
+{
+    return (unsigned char)c > ' ' && c != ',' && c != ']' && c != '}';
+}
+
 static const char *skip_space(const char *at)
 {
     while (*at == ' ' || *at == '\t' || *at == '\r' || *at == '\n')
@@ -76,13 +82,15 @@ static const char *check_number(check *c, const char *at)
             return refuse(c, at, "digits are expected behind the point");
         at += behind + 1;
     }
+    bool simple = whole < 200; /* certainly no infinity */
     if (*at == 'e' || *at == 'E') {
         at += at[1] == '+' || at[1] == '-' ? 2 : 1;
         if (!digits(at))
             return refuse(c, at, "digits are expected in the exponent");
+        simple = simple && digits(at) < 3;
         at += digits(at);
     }
-    return isfinite(strtod(start, NULL)) ? at : refuse(c, start, "the number is too large");
+    return simple || isfinite(strtod(start, NULL)) ? at : refuse(c, start, "the number is too large");
 }
 
 static const char *check_value(check *c, const char *at, int depth);
@@ -190,7 +198,7 @@ const char *tw__json_skip(const char *value)
         } else if (*value == ']' || *value == '}') {
             depth--;
         } else if (!depth) {
-            while (*value && !strchr(",]} \t\r\n", *value))
+            while (goes_on(*value))
                 value++;
             return value;
         }

@@ -111,7 +111,22 @@ static int no_tensor(const tensor_file *file, const char *name)
 {
     fprintf(stderr, "thalweg: %s: there is no tensor '", file->path);
     print_name(stderr, name);
-    fputs("'\n", stderr);
+    const char *near = NULL, *one[2] = { NULL, NULL };
+    int least = 1 << 20;
+    for (int64_t i = 0; i < tensor_count(file); i++) {
+        one[0] = tensor_name(file, i);
+        char shorter[64]; /* as it may be typed */
+        snprintf(shorter, sizeof shorter, "%.*s",
+                 (int)(strstr(one[0], "/.ATTRIBUTES") ? strstr(one[0], "/.ATTRIBUTES") - one[0] : 63), one[0]);
+        const char *asked[2] = { shorter, NULL };
+        if (near_miss(name, asked, sizeof *asked) && name_distance(name, shorter) < least) {
+            near = one[0];
+            least = name_distance(name, shorter);
+        }
+    }
+    fputs(near ? "'; did you mean '" : "'", stderr);
+    print_name(stderr, near ? near : "");
+    fputs(near ? "'?\n" : "\n", stderr);
     return EXIT_FAILED;
 }
 

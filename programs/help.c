@@ -32,7 +32,7 @@ static void print_options(const command_option *options)
 void print_help(const command *which)
 {
     print_usage(which);
-    printf("\n%s\n", which->summary);
+    printf("\n%s%s%s\n", colour(stdout, BOLD), which->summary, colour(stdout, NORMAL));
     if (which->verbs && which->verbs->name) {
         putchar('\n');
         for (const verb *v = which->verbs; v->run; v++)
@@ -93,6 +93,37 @@ static bool print_signature(const char *name)
     return false;
 }
 
+/* The command or the function whose name is like the one that was typed; NULL: none. For free(). */
+static char *similar_name(const char *typed)
+{
+    bool prefix = strncmp(typed, "tf.", 3) == 0;
+    const char *names[2] = { NULL, NULL };
+    char *best = NULL;
+    int least = 4;
+    for (int i = 0; commands[i]; i++) {
+        names[0] = commands[i]->name;
+        if (near_miss(typed, names, sizeof *names))
+            return strdup(commands[i]->name);
+    }
+    for (int i = 0; i < tw_signature_count(); i++) {
+        for (const char *path = tw_signature_at(i)->path; *path; path += strcspn(path, "|"), path += *path == '|') {
+            char name[48];
+            size_t size = strcspn(path, "|");
+            if (size + 4 > sizeof name || strchr(path, '_') == path)
+                continue;
+            snprintf(name, sizeof name, "%s%.*s", prefix ? "tf." : "", (int)size, path);
+            names[0] = name;
+            int far = near_miss(typed, names, sizeof *names) ? name_distance(typed, name) : least;
+            if (far < least && !strstr(name, "._")) {
+                least = far;
+                free(best);
+                best = strdup(name);
+            }
+        }
+    }
+    return best;
+}
+
 static int help(const invocation *call)
 {
     if (call->count == 0) {
@@ -107,7 +138,13 @@ static int help(const invocation *call)
     const command *found = find_command(call->words[0]);
     if (found)
         print_help(found);
-    return found || print_signature(call->words[0]) ? EXIT_WORKED : usage_error(NULL, "there is no command '%s'", call->words[0]);
+    if (found || print_signature(call->words[0]))
+        return EXIT_WORKED;
+    char *near = similar_name(call->words[0]);
+    int result = near ? usage_error(NULL, "there is no command or function '%s'; did you mean '%s'?", call->words[0], near)
+                      : usage_error(NULL, "there is no command '%s'", call->words[0]);
+    free(near);
+    return result;
 }
 
 static const verb help_verbs[] = { { NULL, "[COMMAND | NAME]", 0, 1, "", help }, { .name = NULL } };

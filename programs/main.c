@@ -10,11 +10,16 @@ const command *const commands[] = {
     &records_command,    &run_command,  &serve_command,   &tensorboard_command, &version_command, NULL,
 };
 
+static void say_program(void)
+{
+    fprintf(stderr, "%sthalweg:%s ", colour(stderr, RED), colour(stderr, NORMAL));
+}
+
 int usage_error(const command *which, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    fputs("thalweg: ", stderr);
+    say_program();
     vfprintf(stderr, format, arguments);
     va_end(arguments);
     if (!which)
@@ -28,7 +33,7 @@ int usage_error(const command *which, const char *format, ...)
 
 int library_error(void)
 {
-    fputs("thalweg: ", stderr);
+    say_program();
     tw_report(stderr);
     return EXIT_FAILED;
 }

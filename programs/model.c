@@ -31,7 +31,8 @@ static void print_saved(const tw_value *facts)
     printf("SavedModel of TensorFlow %s, tags:", tw_value_get(facts, "tensorflow")->s.data);
     for (int64_t i = 0; i < tags->list.count; i++)
         printf(" %s", tags->list.items[i].s.data);
-    puts("\n\nsignatures:");
+    puts("\n");
+    print_heading("signatures:\n");
     for (int64_t i = 0; i < signatures->list.count; i++) {
         const tw_value *signature = &signatures->list.items[i];
         fputs("  ", stdout);
@@ -40,7 +41,8 @@ static void print_saved(const tw_value *facts)
         print_infos(tw_value_get(signature, "inputs"), "input ");
         print_infos(tw_value_get(signature, "outputs"), "output");
     }
-    puts("\nops:");
+    putchar('\n');
+    print_heading("ops:\n");
     for (int64_t i = 0; i < ops->list.count; i++)
         printf("%s%s %lld", i ? ", " : "  ", tw_value_get(&ops->list.items[i], "op")->s.data,
                (long long)tw_value_get(&ops->list.items[i], "count")->i);
@@ -63,7 +65,9 @@ static void print_variables(const tensor_file *file, bool json)
     const char *comma = "";
     for (int64_t i = 0; i < tensor_count(file); i++)
         widest = name_width(tensor_name(file, i)) > widest ? name_width(tensor_name(file, i)) : widest;
-    fputs(json ? ", \"variables\": [" : "\nvariables:\n", stdout);
+    fputs(json ? ", \"variables\": [" : "\n", stdout);
+    if (!json)
+        print_heading("variables:\n");
     for (int64_t i = 0; i < tensor_count(file); i++) {
         tw_shape shape = tensor_shape(file, i);
         tw_dtype dtype = tensor_dtype(file, i);
@@ -158,6 +162,16 @@ static int show(const invocation *call)
 
 /* ---- run ---- */
 
+static int no_input(const invocation *call, const opened_model *m, const char *word, const char *equals)
+{
+    char typed[64];
+    snprintf(typed, sizeof typed, "%.*s", equals ? (int)(equals - word) : 0, word);
+    const char *near = near_miss(typed, m->inputs, sizeof *m->inputs);
+    if (equals && near)
+        return usage_error(call->command, "there is no input '%s'; did you mean '%s'?", typed, near);
+    return usage_error(call->command, "'%s' is no NAME=VALUE of an input; 'thalweg model show' lists them", word);
+}
+
 /* The tensors for all inputs, from words NAME=VALUE, or VALUE where there is one input. NULL and a message: it is wrong. */
 static tw_tensor **read_inputs(const invocation *call, const opened_model *m, int64_t batch, int *result)
 {
@@ -175,7 +189,7 @@ static tw_tensor **read_inputs(const invocation *call, const opened_model *m, in
         if (found < 0 && m->input_count == 1)
             found = 0;
         if (found < 0)
-            *result = usage_error(call->command, "'%s' is no NAME=VALUE of an input; 'thalweg model show' lists them", word);
+            *result = no_input(call, m, word, equals);
         else if (inputs[found])
             *result = usage_error(call->command, "the input '%s' is given twice", m->inputs[found].name);
         else if (!(inputs[found] = input_tensor(&m->inputs[found], value, batch)))

@@ -6,12 +6,13 @@
 
 static bool add_input(opened_model *m, const char *name, tw_dtype dtype, tw_shape shape)
 {
-    model_input *wider = realloc(m->inputs, (size_t)(m->input_count + 1) * sizeof *wider);
+    model_input *wider = realloc(m->inputs, (size_t)(m->input_count + 2) * sizeof *wider); /* and an end */
     if (!wider)
         return false;
     m->inputs = wider;
     char *copy = strdup(name ? name : "");
     m->inputs[m->input_count] = (model_input){ copy, dtype, shape };
+    m->inputs[m->input_count + 1] = (model_input){ .name = NULL };
     m->input_count += copy != NULL;
     return copy != NULL;
 }

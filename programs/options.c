@@ -8,7 +8,7 @@
 enum { LONGEST_NAME = 40 };
 
 /* How many letters must be added, taken away or changed to get from one word to the other. */
-static int distance(const char *a, const char *b)
+int name_distance(const char *a, const char *b)
 {
     int row[LONGEST_NAME + 1], size = (int)strlen(b);
     if (strlen(a) > LONGEST_NAME || size > LONGEST_NAME)
@@ -37,7 +37,7 @@ const char *near_miss(const char *typed, const void *names, size_t step)
         memcpy(&name, at, sizeof name);
         if (!name)
             return best;
-        int found = distance(typed, name);
+        int found = name_distance(typed, name);
         if (found < least) {
             least = found;
             best = name;

@@ -1,5 +1,6 @@
 /* How the command prints names, shapes, JSON and sizes. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -30,6 +31,19 @@ int name_width(const char *name)
     for (const unsigned char *c = (const unsigned char *)name; *c; c++)
         width += is_control(*c) ? 4 : (*c & 0xc0) != 0x80;
     return width;
+}
+
+/* Colours are for terminals, and for nobody who set NO_COLOR (no-color.org). */
+const char *colour(FILE *stream, const char *code)
+{
+    const char *none = getenv("NO_COLOR"), *terminal = getenv("TERM");
+    bool plain = (none && *none) || (terminal && strcmp(terminal, "dumb") == 0) || !isatty(fileno(stream));
+    return plain ? "" : code;
+}
+
+void print_heading(const char *text)
+{
+    printf("%s%s%s", colour(stdout, BOLD), text, colour(stdout, NORMAL));
 }
 
 void print_padded(const char *name, int width)

@@ -66,6 +66,7 @@ bool truth_of(const invocation *call, const char *name, bool *truth); /* of one 
 bool real_of(const invocation *call, const char *name, double otherwise, double *number);
 /* The name that is like a mistyped one, or NULL. `names` ends in NULL, and its entries begin `step` bytes after each other. */
 const char *near_miss(const char *typed, const void *names, size_t step);
+int name_distance(const char *a, const char *b); /* how many letters differ */
 /* Says that there is no option, function … of that name, and which one is like it; gives EXIT_USAGE. */
 int no_such(const command *which, const char *what, const char *typed, const void *names, size_t step);
 
@@ -86,6 +87,12 @@ int library_error(void);
 /* Names come from files: what a terminal would take as a command is shown as \xNN. The width on the screen. */
 int print_name(FILE *stream, const char *name);
 int name_width(const char *name);
+/* An escape sequence, if the stream is a terminal and NO_COLOR is not set; else "". */
+#define BOLD "\033[1m"
+#define RED "\033[1;31m"
+#define NORMAL "\033[0m"
+const char *colour(FILE *stream, const char *code);
+void print_heading(const char *text);
 void print_padded(const char *name, int width);
 void print_shape(const tw_shape *shape); /* (2, 3), (2,), (None, 3), <unknown> */
 void print_json(const tw_value *value);  /* as it is made: a tensor may be larger than anybody wants to wait for */

@@ -83,6 +83,6 @@ const command run_command = {
     .arguments = "[SCRIPT.py [ARGUMENT …]]",
     .summary = "Runs a Python script with thalweg in TensorFlow's place.",
     .help =
-        "\n'import tensorflow' in the script gives thalweg. Without a script, or with -, it is read from the standard input;\nat a terminal lines are run as they come. The Python is python3, or what THALWEG_PYTHON names.\n",
+        "\n'import tensorflow' in the script gives thalweg. Without a script, or with -, it is read from the standard input;\nat a terminal lines are run as they come, with tf there. The Python is python3, or what THALWEG_PYTHON names.\n",
     .run = run,
 };

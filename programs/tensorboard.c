@@ -112,6 +112,15 @@ static bool is_without_meaning(int count, char **arguments, int *i, bool *missin
     return false;
 }
 
+static int no_option(const char *typed)
+{
+    static const char *const names[] = { "--logdir",      "--host",       "--port",     "--reload_interval", "--window_title",
+                                         "--path_prefix", "--allow_host", "--bind_all", "--follow_symlinks", NULL };
+    char name[64];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(typed, "="), typed);
+    return no_such(&tensorboard_command, *typed == '-' ? "option" : "argument", name, names, sizeof *names);
+}
+
 /* "/a/b" of "a/b/" and the like. */
 static const char *clean_prefix(const char *given)
 {
@@ -161,8 +170,7 @@ static int run(int count, char **arguments)
         else if (missing)
             return usage_error(&tensorboard_command, "%s needs a value", arguments[i]);
         else if (!is_without_meaning(count, arguments, &i, &missing))
-            return missing ? usage_error(&tensorboard_command, "%s needs a value", arguments[i])
-                           : usage_error(&tensorboard_command, "there is no option '%s'", arguments[i]);
+            return missing ? usage_error(&tensorboard_command, "%s needs a value", arguments[i]) : no_option(arguments[i]);
         if (*end || (value && end != (char *)"" && end == value))
             return usage_error(&tensorboard_command, "'%s' is no number", value);
     }

@@ -95,6 +95,22 @@ def tensorboard():
     return _core._command(["tensorboard"] + sys.argv[1:])
 
 
+def interact():
+    """Lines from a terminal: `tf` is there, and Tab completes names."""
+    import code
+    import thalweg
+    names = {"__name__": "__main__", "__doc__": None, "tf": thalweg}
+    try:
+        import readline
+        import rlcompleter
+        readline.set_completer(rlcompleter.Completer(names).complete)
+        readline.parse_and_bind("tab: complete")
+    except ImportError:
+        pass  # lines are typed all the same
+    code.interact("thalweg %s, Python %s. `tf` is there; `import tensorflow` gives it, too. Ctrl-D ends." % (
+        thalweg.__thalweg_version__, sys.version.split()[0]), local=names, exitmsg="")
+
+
 def main(arguments):
     import os
     if not arguments or arguments[0] in ("-h", "--help"):
@@ -122,10 +138,8 @@ def main(arguments):
         runpy.run_module(arguments[1], run_name="__main__", alter_sys=True)
         return 0
     if arguments[0] == "-i":
-        import code
-        import thalweg
         sys.argv, sys.path[0] = [""], ""
-        code.interact("thalweg %s. `import tensorflow as tf` gives it." % thalweg.__thalweg_version__, exitmsg="")
+        interact()
         return 0
     if arguments[0] == "-":
         sys.argv, sys.path[0] = arguments, ""

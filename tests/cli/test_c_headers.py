@@ -175,7 +175,7 @@ def recipes():
 
 ANSWERS = {"1": r"tf\.Tensor\(\[\[3\.5 0\. \]\].*\n", "2": "1.000\n", "3": "loss fell\n64 rows\n", "4": r"save/ckpt-1: 3 variables\n",
            "5": r"tf\.Tensor\(\[0 1 4 9\].*\n.*\n.*\n9 pairs\n", "6": r"192 160, traced 1 times\n",
-           "7": r"tf\.Tensor\(\[2\. 4\. 6\.\].*\n.*serve.*serving_default.*\n", "8": "1 one\n2 two\n",
+           "7": r"tf\.Tensor\(\[2\. 4\. 6\.\].*\n\{\n    \"predictions\": \[2\.0, 5\.0\n    \]\n\}\n.*serve.*serving_default.*\n", "8": "1 one\n2 two\n",
            "9": r"tf\.Tensor\(\[\[11\.\]\].*\nINVALID_ARGUMENT: .*\nINVALID_ARGUMENT: .*NULL\n", "10": ""}
 
 

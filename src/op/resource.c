@@ -2,10 +2,13 @@
  * out the tensor itself, so a read costs nothing; a later change of the variable then makes a new one (copy on write). */
 #include "op/resource.h"
 
+#include "device/pjrt.h"
+
 static void resource_destroy(void *self)
 {
     tw__resource *resource = self;
     tw_release(resource->value);
+    tw_release(resource->remote);
     tw__free(resource->name);
 }
 
@@ -58,12 +61,59 @@ static tw_status not_initialized(const tw__resource *resource)
         resource->name, resource->name);
 }
 
+/* Under the lock: a value that is on a device alone comes to the host, too. */
+static tw_status fetch(tw__resource *resource)
+{
+    if (__builtin_expect(!resource->value && resource->remote && resource->remote_version == resource->version, 0))
+        TW_NEED(resource->value = tw__remote_get(resource->remote));
+    return TW_OK;
+}
+
+bool tw__resource_has_value(tw__resource *resource)
+{
+    lock(resource);
+    bool has = resource->value || (resource->remote && resource->remote_version == resource->version);
+    tw__resource_unlock(resource);
+    return has;
+}
+
+tw__remote *tw__resource_remote(tw__resource *resource, int device)
+{
+    lock(resource);
+    bool there = resource->remote && resource->remote_version == resource->version && resource->remote->device == device;
+    tw_status status = there ? TW_OK : fetch(resource);
+    if (!there && status == TW_OK && resource->value) {
+        tw_release(resource->remote);
+        resource->remote = tw__remote_put(resource->value, device);
+        resource->remote_version = resource->version;
+        there = resource->remote != NULL;
+        status = there ? TW_OK : tw__error_status();
+    }
+    tw__remote *remote = there ? tw_retain(resource->remote) : NULL;
+    tw__resource_unlock(resource);
+    if (!there && status == TW_OK)
+        not_initialized(resource);
+    return remote;
+}
+
+void tw__resource_move(tw__resource *resource, tw__remote *value)
+{
+    lock(resource);
+    tw_auto tw_tensor *old = resource->value;
+    tw_auto tw__remote *before = resource->remote;
+    resource->value = NULL;
+    resource->remote = tw_retain(value);
+    resource->remote_version = ++resource->version;
+    tw__resource_unlock(resource);
+}
+
 tw_tensor *tw__resource_read(tw__resource *resource)
 {
     lock(resource);
+    tw_status status = fetch(resource);
     tw_tensor *value = tw_retain(resource->value);
     tw__resource_unlock(resource);
-    if (!value)
+    if (!value && status == TW_OK)
         not_initialized(resource);
     return value;
 }
@@ -93,6 +143,7 @@ tw_status tw__resource_assign(tw__resource *resource, tw_tensor *value)
 tw_tensor *tw__resource_take(tw__resource *resource)
 {
     lock(resource);
+    fetch(resource);
     tw_tensor *value = resource->value;
     resource->value = NULL;
     resource->version++;
@@ -103,6 +154,11 @@ tw_tensor *tw__resource_take(tw__resource *resource)
 tw_status tw__resource_lock(tw__resource *resource, void **data)
 {
     lock(resource);
+    tw_status status = fetch(resource);
+    if (status != TW_OK) {
+        tw__resource_unlock(resource);
+        return status;
+    }
     if (!resource->value) {
         tw__resource_unlock(resource);
         return not_initialized(resource);

@@ -9,14 +9,16 @@ typedef struct tw__resource {
     tw_object object;
     tw_dtype dtype;
     tw_shape shape;   /* may be partial */
-    tw_tensor *value; /* NULL: not initialized */
+    tw_tensor *value; /* NULL: not initialized, or on a device alone */
     char *name;
     _Atomic uint32_t
         lock; /* held while the value is exchanged or changed in place: the holder's tw__process_generation; 0: free */
     bool trainable;
-    void *variable;   /* the tw_variable that owns it; not a reference, NULL when it is gone */
-    uint64_t version; /* counts the changes */
-    void *session;    /* of a variable in a lasting graph: the session whose value it holds, or NULL */
+    void *variable;            /* the tw_variable that owns it; not a reference, NULL when it is gone */
+    uint64_t version;          /* counts the changes */
+    void *session;             /* of a variable in a lasting graph: the session whose value it holds, or NULL */
+    struct tw__remote *remote; /* the value on a device (device/pjrt.h), or NULL */
+    uint64_t remote_version;   /* the version that it is of: another one is out of date */
 } tw__resource;
 
 extern const tw_class tw__resource_class;
@@ -25,6 +27,11 @@ tw__resource *tw__resource_of(const tw_tensor *handle); /* borrowed; NULL and an
 tw_tensor *tw__resource_read(tw__resource *resource);   /* a new reference; FAILED_PRECONDITION if not initialized */
 tw_status tw__resource_assign(tw__resource *resource, tw_tensor *value); /* dtype and shape checked */
 tw_tensor *tw__resource_take(tw__resource *resource); /* the value, which the variable has no longer; NULL if it had none */
+bool tw__resource_has_value(tw__resource *resource);
+/* The value on a device, put there if need be: a new reference. */
+struct tw__remote *tw__resource_remote(tw__resource *resource, int device);
+/* From now on the value is this one, on a device. */
+void tw__resource_move(tw__resource *resource, struct tw__remote *value);
 /* Under the lock: the value's memory, made exclusive (copied if somebody else sees it), for changing in place. */
 tw_status tw__resource_lock(tw__resource *resource, void **data);
 void tw__resource_unlock(tw__resource *resource);

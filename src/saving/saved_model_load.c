@@ -324,7 +324,7 @@ static tw_status restore(loading *l)
     TW_NEED(restored);
     restored->expect_partial = true;
     for (size_t i = 0; i < l->message.node_count; i++) {
-        if (l->message.nodes[i].kind != TW_OBJECT_VARIABLE || ((tw_variable *)l->objects[i])->resource->value)
+        if (l->message.nodes[i].kind != TW_OBJECT_VARIABLE || tw__resource_has_value(((tw_variable *)l->objects[i])->resource))
             continue;
         return tw__fail(TW_DATA_LOSS, "%s: has no value for the variable '%s' (object_graph_def.nodes[%zu] of %s)", prefix,
                         ((tw_variable *)l->objects[i])->name, i, l->message.path);

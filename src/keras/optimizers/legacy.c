@@ -170,10 +170,11 @@ tw_status tw__legacy_build(tw_optimizer *optimizer, const tw_objects *variables)
 static tw_value number_of(const tw_optimizer *optimizer, const char *name, double given)
 {
     const tw_variable *variable = tw__legacy_hyper(optimizer, name);
-    if (variable && optimizer->built)
-        given = tw_tensor_double_at(variable->resource->value, 0);
-    else if (variable && (float)given != (float)tw_tensor_double_at(variable->resource->value, 0))
-        given = tw__shortest(tw_tensor_double_at(variable->resource->value, 0), TW_FLOAT32);
+    tw_auto tw_tensor *value = variable ? tw__resource_read(variable->resource) : NULL;
+    if (value && optimizer->built)
+        given = tw_tensor_double_at(value, 0);
+    else if (value && (float)given != (float)tw_tensor_double_at(value, 0))
+        given = tw__shortest(tw_tensor_double_at(value, 0), TW_FLOAT32);
     return (tw_value){ .kind = TW_VALUE_FLOAT, .f = given };
 }
 

@@ -161,12 +161,14 @@ TW_CLASS(optimizer, "keras.optimizers.Optimizer|keras.optimizers.experimental.Op
 
 double tw__optimizer_rate(const tw_optimizer *optimizer)
 {
-    return tw_tensor_double_at(optimizer->rate->resource->value, 0);
+    tw_auto tw_tensor *rate = tw__resource_read(optimizer->rate->resource);
+    return tw_tensor_double_at(rate, 0);
 }
 
 int64_t tw__optimizer_step(const tw_optimizer *optimizer)
 {
-    return tw_tensor_int_at(optimizer->iterations->resource->value, 0);
+    tw_auto tw_tensor *step = tw__resource_read(optimizer->iterations->resource);
+    return tw_tensor_int_at(step, 0);
 }
 
 tw__scalars *tw__optimizer_scalars(tw_optimizer *optimizer, tw_dtype dtype, int count, bool *fresh)

@@ -118,7 +118,7 @@ static tw_status is_initialized_compute(tw__kernel *kernel)
     tw__resource *resource = tw__resource_of(kernel->inputs[0]);
     if (!resource)
         return TW_INVALID_ARGUMENT;
-    *(bool *)kernel->outputs[0]->data = resource->value != NULL;
+    *(bool *)kernel->outputs[0]->data = tw__resource_has_value(resource);
     return TW_OK;
 }
 

@@ -50,6 +50,7 @@ typedef struct tw_function_args {
                            calls */
     const char *const *argument_names; /* of the graphs' placeholders, as many as the signature has members; may be NULL */
     tw_flag reduce_retracing;          /* a second shape makes a graph for both: dimensions that differ are unknown in it */
+    tw_flag jit_compile;               /* calls run on the device of a PJRT plug-in, if there is one (docs/devices.md) */
 } tw_function_args;
 #define tw_function_defaults .tw_size = sizeof(tw_function_args)
 

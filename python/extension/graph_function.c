@@ -316,7 +316,16 @@ static PyObject *call_structured(PyObject *self, PyObject *list)
     return values ? tw__py_pack(results ? results : Py_None, values) : NULL;
 }
 
+/* _compile(): plans of it are to run on a plug-in's device. */
+static PyObject *set_compiled(PyObject *self, PyObject *none)
+{
+    (void)none;
+    ((graph_function *)self)->function->graph->compiled = true;
+    Py_RETURN_NONE;
+}
+
 static PyMethodDef graph_function_methods[] = {
+    { "_compile", set_compiled, METH_NOARGS, "Its plans run on the device of a PJRT plug-in, if there is one." },
     { "call", call_structured, METH_O, "Calls it with a list of tensors." },
     { "call_flat", call_flat, METH_O, "Calls it with a list of tensors; gives a list." },
     { "plan", plan_text, METH_O, "How it runs with such tensors, as text." },

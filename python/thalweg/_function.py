@@ -300,6 +300,8 @@ class Tracer:
         from thalweg.autograph import control  # layers that are called inside are converted, too, unless this function is not
         with control.Disabled() if not self._autograph else control.Enabled():
             concrete = _core.trace(ConcreteFunction, name, labels, inputs, body)
+        if self._jit_compile:
+            concrete._compile()
         concrete._results = structure[0]
         concrete._parameters, concrete._signature, concrete._names = self._parameters, signature, names
         numbers = iter(range(len(inputs)))

@@ -26,6 +26,7 @@ enum {
     TW_PASS_UPDATES = 1024,
     TW_PASS_ENTROPY = 2048,
     TW_PASS_BESIDE = 4096,
+    TW_PASS_COMPILE = 8192,
     TW_PASS_ARENA = 1 << 30,     /* layout.c: values in the frame */
     TW_PASS_OVERWRITE = 1 << 29, /* … in the memory of inputs that end */
 };

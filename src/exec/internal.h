@@ -111,6 +111,7 @@ struct tw__plan {
 /* In this order. A pass is `tw_status tw__pass_NAME(tw__plan *plan)` in a file of its own, pass_NAME.c, with a bit TW_PASS_… in
  * exec.h. After each one, steps that are `gone` or that nobody needs any more are taken out. */
 #define TW_STEP_PASSES(X) \
+    X(COMPILE, compile)   \
     X(LIKES, likes)       \
     X(TIDY, tidy) X(ADAM, adam) X(UPDATES, updates) X(EPILOGUE, epilogue) X(POOL, pool) X(ENTROPY, entropy) X(FUSE, fuse)
 

@@ -13,6 +13,7 @@ struct tw_function {
     void *user;
     tw__function *only; /* of a given signature */
     tw__tracer tracer;
+    bool compiled; /* its graphs are to run on a plug-in's device */
 };
 
 static void function_destroy(void *self)
@@ -100,6 +101,8 @@ static void *trace(void *context, const tw_shape *shapes, bool *once)
     tw_function *f = c->function;
     tw__function *made = tw__function_trace_named(f->name, c->names, c->dtypes, shapes, c->count, call_function_body,
                                                   &(body_call){ f->body, f->user, f->name });
+    if (made)
+        made->graph->compiled = f->compiled;
     for (int i = 0; made && i < made->input_count - made->argument_count; i++)
         *once |= made->captures[i]->node != NULL; /* it uses tensors of a graph around it */
     return made;
@@ -219,6 +222,7 @@ tw_function *tw_function_new_(tw_body body, void *user, const tw_function_args *
     tw_status status =
         tw__tracer_start(&f->tracer, name, named ? args->argument_names : NULL, named, code, retain_value, release_value);
     f->tracer.widens = args->reduce_retracing;
+    f->compiled = args->jit_compile;
     if (status == TW_OK && f->name && args->signature.items) {
         f->only = find_specs(f, args->signature.items, (int)args->signature.count, args->argument_names);
         status = f->only ? TW_OK : tw__error_status();

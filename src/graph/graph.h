@@ -121,6 +121,7 @@ struct tw__graph {
     uint32_t traces;          /* how many had begun, this one among them */
     int64_t random_ops;       /* seedless random ops so far: their second seed */
     bool lasting, finalized;
+    bool compiled;  /* its plans are to run on a PJRT plug-in's device, as far as they can (exec/pass_compile.c) */
     size_t pending; /* one more than the place of the first read that may have no name yet; 0: there is none */
     bool seeded;
     int64_t seed;                       /* of a lasting graph, if it is seeded */

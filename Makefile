@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 BUILD ?= build
 
-.PHONY: all demo test test-browser sanitize tsan check-long bench golden format install uninstall cross-aarch64 wheel sdist clean check setup
+.PHONY: all demo test test-browser test-pjrt sanitize tsan check-long bench golden format install uninstall cross-aarch64 wheel sdist clean check setup
 
 all: check
 	@cmake -S . -B $(BUILD) -G Ninja -DTW_PYTHON_EXECUTABLE=$(PYTHON) -DCMAKE_INSTALL_PREFIX=$(PREFIX) > $(BUILD).log 2>&1 \
@@ -36,6 +36,10 @@ test-browser: setup
 	@$(MAKE) --no-print-directory all
 	@tools/setup chromium chromium-driver python3-selenium
 	@PYTHONPATH=$(BUILD)/python THALWEG_BUILD=$(abspath $(BUILD)) $(PYTHON) -m pytest -q -p no:cacheprovider tests/browser
+
+# On a PJRT plug-in: the one of THALWEG_PJRT_PLUGIN, else that of PyPI's package xla-cpu-pjrt, in a scratch environment.
+test-pjrt: all
+	@$(PYTHON) tools/test_pjrt.py $(BUILD)
 
 sanitize: check
 	@cmake -S . -B $(BUILD)-sanitize -G Ninja -DTW_PYTHON_EXECUTABLE=$(PYTHON) -DTW_SANITIZE=ON > /dev/null

@@ -158,7 +158,7 @@ class Methods:
             raise TypeError("Invalid keyword argument(s) in `compile()`: %s. Valid keyword arguments include \"cloning\", "
                             "\"experimental_run_tf_function\", \"distribute\", \"target_tensors\", or \"sample_weight_mode\"." % (set(kwargs),))
         told = {"run_eagerly": run_eagerly, "steps_per_execution": steps_per_execution, "jit_compile": jit_compile}
-        if steps_per_execution == "auto":  # for speed alone, as jit_compile: steps are planned either way
+        if steps_per_execution == "auto":  # for speed alone: steps are planned either way
             steps_per_execution = None
         if isinstance(optimizer, dict):
             optimizer = tf.keras.optimizers.deserialize(optimizer)
@@ -172,7 +172,7 @@ class Methods:
         self.run_eagerly = run_eagerly
         _step_functions.forget(self)
         self._compile(optimizer, _mapped(loss, _loss), _mapped(metrics, _metric), _mapped(loss_weights, float), _mapped(weighted_metrics, _metric),
-                      False, 1 if steps_per_execution is None else int(steps_per_execution))
+                      False, 1 if steps_per_execution is None else int(steps_per_execution), bool(jit_compile))
 
     def fit(self, x=None, y=None, batch_size=None, epochs=1, verbose="auto", callbacks=None, validation_split=0.0, validation_data=None,
             shuffle=True, class_weight=None, sample_weight=None, initial_epoch=0, steps_per_epoch=None, validation_steps=None,

@@ -48,7 +48,8 @@ static tw_metric *mean_of(const char *name)
 TW_METHOD(
     model_compile_values,
     "keras.Model._compile(self: layer, optimizer: named<optimizer> = rmsprop, loss: value = None, metrics: value = None, "
-    "loss_weights: value = None, weighted_metrics: value = None, run_eagerly: bool = False, steps_per_execution: int > 0 = 1)",
+    "loss_weights: value = None, weighted_metrics: value = None, run_eagerly: bool = False, steps_per_execution: int > 0 = 1, "
+    "jit_compile: bool = False since 0.2)",
     "Says how the model is trained.")
 {
     tw__trainer *t = tw__trainer_of(args->self);
@@ -66,6 +67,7 @@ TW_METHOD(
     t->loss_weights = tw__value_copy(&args->loss_weights);
     t->weighted_metrics = tw__value_copy(&args->weighted_metrics);
     t->run_eagerly = args->run_eagerly;
+    t->jit_compile = args->jit_compile;
     t->steps_per_execution = args->steps_per_execution;
     tw_status status = tw__track(&args->self->trackable, "optimizer", optimizer);
     if (status == TW_OK)

@@ -269,7 +269,7 @@ static tw__function *find_graph(tw__trainer *t, tw__mode mode, tw_tensor *const 
     if (fits(step, batch, specs, count))
         return tw_retain(step->concrete);
     if (!step->function)
-        step->function = tw_function_new(kinds[mode].body, t, .name = kinds[mode].name);
+        step->function = tw_function_new(kinds[mode].body, t, .name = kinds[mode].name, .jit_compile = t->jit_compile);
     tw_auto tw_function *function = tw_retain(step->function);
     tw_spec *copy = function ? tw__alloc_array((size_t)count + 1, sizeof *copy) : NULL;
     for (int i = 0; copy && i < count; i++) {

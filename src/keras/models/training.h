@@ -75,7 +75,7 @@ struct tw__trainer {
     tw_object object;
     tw__deep_lock lock; /* let go while an embedding language's callbacks run: they may wait for other threads */
     tw_layer *model;    /* whose it is; not held */
-    bool compiled, run_eagerly, stop_training;
+    bool compiled, run_eagerly, jit_compile, stop_training;
     int64_t steps_per_execution, train_count, test_count;
     int64_t resume_epoch;        /* where fit goes on, as a callback found; -1: where it was told to begin */
     int64_t resume_batch;        /* the last one that was done in that epoch; -1: none was */

@@ -213,6 +213,24 @@ static void release_all(tw_tensor **tensors, int count)
     tw__free(tensors);
 }
 
+/* Tensors that a block owns: tw__auto(list_end) list in = { 0 }. */
+typedef struct list {
+    tw_tensor **items;
+    int count;
+} list;
+
+static void list_end(list *l)
+{
+    release_all(l->items, l->count);
+}
+
+static bool list_make(list *l, int count)
+{
+    l->items = tw__alloc_array((size_t)count + 1, sizeof *l->items);
+    l->count = l->items ? count : 0;
+    return l->items != NULL;
+}
+
 /* How a body ends: one that failed gives nothing. */
 static tw_status give_up(tw_status status, tw_tensor ***outputs, int *output_count)
 {
@@ -285,57 +303,51 @@ static tw_status learn_results(map_loop *loop)
     return TW_OK;
 }
 
-static tw_status map_body(void *context, tw_tensor *const *values, int count, tw_tensor ***outputs, int *output_count)
+/* One row: what the function makes of it is written into the results. */
+static tw_status map_row(map_loop *loop, tw_tensor *const *values, tw_tensor **outputs)
 {
-    map_loop *loop = context;
     const tw__mapping *m = loop->m;
-    tw_tensor **in = tw__alloc_array((size_t)loop->rows.count + 1, sizeof *in), **made = NULL;
-    int made_count = 0;
-    *outputs = tw__alloc_array((size_t)count + 1, sizeof **outputs);
-    *output_count = *outputs ? count : 0;
-    tw_status status = in && *outputs ? rows_at(&loop->rows, values[0], in) : TW_RESOURCE_EXHAUSTED;
-    if (status == TW_OK)
-        status = m->body(m->context, in, loop->rows.count, &made, &made_count);
-    release_all(in, loop->rows.count);
-    if (status == TW_OK && !loop->results.arrays) { /* the first row tells */
-        tw_dtype *dtypes = tw__alloc_array((size_t)made_count + 1, sizeof *dtypes);
-        for (int i = 0; dtypes && i < made_count; i++)
-            dtypes[i] = made[i]->dtype;
-        status = dtypes ? begin_results(loop, dtypes, made_count) : TW_RESOURCE_EXHAUSTED;
-        tw__free(dtypes);
+    tw__auto(list_end) list in = { 0 }, made = { 0 };
+    TW_NEED(list_make(&in, loop->rows.count));
+    TW_TRY(rows_at(&loop->rows, values[0], in.items));
+    TW_TRY(m->body(m->context, in.items, in.count, &made.items, &made.count));
+    if (!loop->results.arrays) { /* the first row tells */
+        tw__owned tw_dtype *dtypes = tw__alloc_array((size_t)made.count + 1, sizeof *dtypes);
+        TW_NEED(dtypes);
+        for (int i = 0; i < made.count; i++)
+            dtypes[i] = made.items[i]->dtype;
+        TW_TRY(begin_results(loop, dtypes, made.count));
     }
-    if (status == TW_OK && made_count != loop->results.count)
-        status = tw__fail(TW_VALUE_ERROR, "the function of a map gave %d tensors, expected %d", made_count, loop->results.count);
-    if (status == TW_OK)
-        status = results_write(&loop->results, values[0], loop->in_graph ? values + 1 : NULL, made, *outputs + 1);
-    if (status == TW_OK && !((*outputs)[0] = step(values[0], false)))
-        status = tw__error_status();
-    release_all(made, made_count);
-    return give_up(status, outputs, output_count);
+    if (made.count != loop->results.count)
+        return tw__fail(TW_VALUE_ERROR, "the function of a map gave %d tensors, expected %d", made.count, loop->results.count);
+    TW_TRY(results_write(&loop->results, values[0], loop->in_graph ? values + 1 : NULL, made.items, outputs + 1));
+    outputs[0] = step(values[0], false);
+    return outputs[0] ? TW_OK : tw__error_status();
 }
 
-/* Runs a loop over these values and what the results' arrays are in graphs; gives its last values, an array from tw__alloc of
- * *count. */
-static tw_status run_loop(tw__loop *loop, tw_tensor *const *first, int first_count, const results *r, bool in_graph,
-                          tw_tensor ***last, int *count)
+static tw_status map_body(void *context, tw_tensor *const *values, int count, tw_tensor ***outputs, int *output_count)
+{
+    *outputs = tw__alloc_array((size_t)count + 1, sizeof **outputs);
+    *output_count = *outputs ? count : 0;
+    return give_up(*outputs ? map_row(context, values, *outputs) : tw__error_status(), outputs, output_count);
+}
+
+/* Runs a loop over these values and what the results' arrays are in graphs; gives its last values. */
+static tw_status run_loop(tw__loop *loop, tw_tensor *const *first, int first_count, const results *r, bool in_graph, list *last)
 {
     int flows = in_graph ? r->count : 0;
-    tw_tensor **values = tw__alloc_array((size_t)(first_count + flows) + 1, sizeof *values);
-    *last = tw__alloc_array((size_t)(first_count + flows) + 1, sizeof **last);
-    tw_status status = values && *last ? TW_OK : TW_RESOURCE_EXHAUSTED;
-    for (int i = 0; status == TW_OK && i < first_count; i++)
-        values[i] = tw_retain(first[i]);
-    for (int i = 0; status == TW_OK && i < flows; i++) {
-        if (!(values[first_count + i] = tw__array_flow(r->arrays[i])))
-            status = tw__error_status();
-    }
-    loop->values = values;
-    loop->count = first_count + flows;
-    if (status == TW_OK)
-        status = tw__while(loop, *last);
-    *count = status == TW_OK ? loop->count : 0;
-    release_all(values, first_count + flows);
-    return status;
+    tw__auto(list_end) list values = { 0 };
+    last->items = tw__alloc_array((size_t)(first_count + flows) + 1, sizeof *last->items);
+    TW_NEED(last->items && list_make(&values, first_count + flows));
+    for (int i = 0; i < first_count; i++)
+        values.items[i] = tw_retain(first[i]);
+    for (int i = 0; i < flows; i++)
+        TW_NEED(values.items[first_count + i] = tw__array_flow(r->arrays[i]));
+    loop->values = values.items;
+    loop->count = values.count;
+    TW_TRY(tw__while(loop, last->items));
+    last->count = values.count;
+    return TW_OK;
 }
 
 static tw_status map_over(map_loop *loop, tw_tensor ***outputs, int *output_count)
@@ -351,16 +363,11 @@ static tw_status map_over(map_loop *loop, tw_tensor ***outputs, int *output_coun
     tw__loop loop_of = {
         .cond = map_cond, .body = map_body, .cond_context = loop, .body_context = loop, .maximum = loop->rows.number
     };
-    tw_tensor **last = NULL;
-    int last_count = 0;
-    tw_status status = run_loop(&loop_of, &start, 1, &loop->results, loop->in_graph, &last, &last_count);
-    *outputs = status == TW_OK ? tw__alloc_array((size_t)loop->results.count + 1, sizeof **outputs) : NULL;
-    status = status == TW_OK && !*outputs ? TW_RESOURCE_EXHAUSTED : status;
-    *output_count = *outputs ? loop->results.count : 0;
-    if (status == TW_OK)
-        status = results_end(&loop->results, &loop->rows, loop->in_graph ? last + 1 : NULL, m->joined, m->stops, *outputs);
-    release_all(last, last_count);
-    return status;
+    tw__auto(list_end) list last = { 0 };
+    TW_TRY(run_loop(&loop_of, &start, 1, &loop->results, loop->in_graph, &last));
+    TW_NEED(*outputs = tw__alloc_array((size_t)loop->results.count + 1, sizeof **outputs));
+    *output_count = loop->results.count;
+    return results_end(&loop->results, &loop->rows, loop->in_graph ? last.items + 1 : NULL, m->joined, m->stops, *outputs);
 }
 
 /* A loop is over: its results count only if it and its names went well. */
@@ -408,36 +415,34 @@ static tw_status fold_cond(void *context, tw_tensor *const *values, __attribute_
     return compare(loop->f->scans ? &tw__op_GreaterEqual : &tw__op_Greater, values[0], zero, outputs, output_count);
 }
 
-static tw_status fold_body(void *context, tw_tensor *const *values, int count, tw_tensor ***outputs, int *output_count)
+static tw_status fold_row(fold_loop *loop, tw_tensor *const *values, tw_tensor **outputs)
 {
-    fold_loop *loop = context;
     const tw__folding *f = loop->f;
-    int states = loop->state_count, given = states + loop->rows.count, made_count = 0;
-    tw_tensor **in = tw__alloc_array((size_t)given + 1, sizeof *in), **made = NULL;
-    *outputs = tw__alloc_array((size_t)count + 1, sizeof **outputs);
-    *output_count = *outputs ? count : 0;
+    int states = loop->state_count;
+    tw__auto(list_end) list in = { 0 }, made = { 0 };
     tw_auto tw_tensor *index =
         f->reverse && !f->scans ? step(values[0], true) : tw_retain(values[0]); /* foldr counts before it reads */
-    tw_status status = in && *outputs && index ? TW_OK : tw__error_status();
-    for (int i = 0; status == TW_OK && i < states; i++)
-        in[i] = tw_retain(values[1 + i]);
-    if (status == TW_OK)
-        status = rows_at(&loop->rows, index, in + states);
-    if (status == TW_OK)
-        status = f->body(f->context, in, given, &made, &made_count);
-    release_all(in, given);
-    if (status == TW_OK && made_count != states)
-        status = tw__fail(TW_VALUE_ERROR, "the function of a fold gave %d tensors, expected %d", made_count, states);
-    if (status == TW_OK && f->scans)
-        status = results_write(&loop->results, index, loop->in_graph ? values + 1 + states : NULL, made, *outputs + 1 + states);
-    if (status == TW_OK)
-        (*outputs)[0] = f->reverse && !f->scans ? tw_retain(index) : step(index, f->reverse);
-    if (status == TW_OK && !(*outputs)[0])
-        status = tw__error_status();
-    for (int i = 0; status == TW_OK && i < states; i++)
-        (*outputs)[1 + i] = tw_retain(made[i]);
-    release_all(made, made_count);
-    return give_up(status, outputs, output_count);
+    TW_NEED(index && list_make(&in, states + loop->rows.count));
+    for (int i = 0; i < states; i++)
+        in.items[i] = tw_retain(values[1 + i]);
+    TW_TRY(rows_at(&loop->rows, index, in.items + states));
+    TW_TRY(f->body(f->context, in.items, in.count, &made.items, &made.count));
+    if (made.count != states)
+        return tw__fail(TW_VALUE_ERROR, "the function of a fold gave %d tensors, expected %d", made.count, states);
+    if (f->scans)
+        TW_TRY(
+            results_write(&loop->results, index, loop->in_graph ? values + 1 + states : NULL, made.items, outputs + 1 + states));
+    TW_NEED(outputs[0] = f->reverse && !f->scans ? tw_retain(index) : step(index, f->reverse));
+    for (int i = 0; i < states; i++)
+        outputs[1 + i] = tw_retain(made.items[i]);
+    return TW_OK;
+}
+
+static tw_status fold_body(void *context, tw_tensor *const *values, int count, tw_tensor ***outputs, int *output_count)
+{
+    *outputs = tw__alloc_array((size_t)count + 1, sizeof **outputs);
+    *output_count = *outputs ? count : 0;
+    return give_up(*outputs ? fold_row(context, values, *outputs) : tw__error_status(), outputs, output_count);
 }
 
 /* What the loop begins with: values[0] is the number of the first row, or one more (foldr); then the state. */
@@ -488,26 +493,23 @@ static tw_status fold_over(fold_loop *loop, tw_tensor ***outputs, int *output_co
     const tw__folding *f = loop->f;
     TW_TRY(rows_begin(&loop->rows, f->elems, f->elem_count, f->scans && loop->in_graph, false, f->scans, !f->scans));
     loop->state_count = f->initial ? f->initial_count : f->elem_count;
-    int states = loop->state_count, last_count = 0;
-    tw_tensor **values = tw__alloc_array((size_t)states + 2, sizeof *values), **last = NULL;
-    tw_status status = values ? fold_begin(loop, values) : TW_RESOURCE_EXHAUSTED;
+    int states = loop->state_count;
+    tw__auto(list_end) list values = { 0 }, last = { 0 };
+    TW_NEED(list_make(&values, 1 + states));
+    TW_TRY(fold_begin(loop, values.items));
     tw__loop loop_of = {
         .cond = fold_cond, .body = fold_body, .cond_context = loop, .body_context = loop, .maximum = loop->rows.number
     };
-    if (status == TW_OK)
-        status = run_loop(&loop_of, values, 1 + states, &loop->results, loop->in_graph, &last, &last_count);
-    *outputs = status == TW_OK ? tw__alloc_array((size_t)states + 1, sizeof **outputs) : NULL;
-    status = status == TW_OK && !*outputs ? TW_RESOURCE_EXHAUSTED : status;
-    *output_count = *outputs ? states : 0;
-    if (status == TW_OK && f->scans)
-        status = results_end(&loop->results, &loop->rows, loop->in_graph ? last + 1 + states : NULL, NULL, f->stops, *outputs);
-    for (int i = 0; status == TW_OK && !f->scans && i < states; i++) {
-        (*outputs)[i] = f->stops && loop->in_graph ? TW_CALL(StopGradient, last[1 + i]) : tw_retain(last[1 + i]);
-        status = (*outputs)[i] ? TW_OK : tw__error_status();
-    }
-    release_all(last, last_count);
-    release_all(values, 1 + states);
-    return status;
+    TW_TRY(run_loop(&loop_of, values.items, values.count, &loop->results, loop->in_graph, &last));
+    TW_NEED(*outputs = tw__alloc_array((size_t)states + 1, sizeof **outputs));
+    *output_count = states;
+    if (f->scans)
+        return results_end(&loop->results, &loop->rows, loop->in_graph ? last.items + 1 + states : NULL, NULL, f->stops,
+                           *outputs);
+    for (int i = 0; i < states; i++)
+        TW_NEED((*outputs)[i] =
+                    f->stops && loop->in_graph ? TW_CALL(StopGradient, last.items[1 + i]) : tw_retain(last.items[1 + i]));
+    return TW_OK;
 }
 
 tw_status tw__fold_rows(const tw__folding *f, tw_tensor ***outputs, int *output_count)

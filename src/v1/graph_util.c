@@ -108,34 +108,38 @@ static tw_status need_all(graph *g, const tw_value *names)
     return TW_OK;
 }
 
-static tw_value finish(graph *g, tw__text *text, tw_status status)
+/* The text with the graph's library and versions behind its nodes, unless writing those failed. */
+static tw_value finish(const graph *g, tw__text *text, tw_status status)
 {
-    if (status == TW_OK && tw__has(g->def.library))
+    if (status != TW_OK)
+        return (tw_value){ .kind = TW_VALUE_NONE };
+    if (tw__has(g->def.library))
         tw__put_GraphDef_library(text, g->def.library.data, g->def.library.size);
-    if (status == TW_OK && tw__has(g->def.versions))
+    if (tw__has(g->def.versions))
         tw__put_GraphDef_versions(text, g->def.versions.data, g->def.versions.size);
-    graph_end(g);
     tw__text_bytes(text, "", 0);
     size_t size = text->size;
-    if (status == TW_OK && !text->failed)
-        return (tw_value){ .kind = TW_VALUE_BYTES, .s = { tw__text_take(text), size } };
-    tw__text_free(text);
-    return (tw_value){ .kind = TW_VALUE_NONE };
+    return text->failed ? (tw_value){ .kind = TW_VALUE_NONE }
+                        : (tw_value){ .kind = TW_VALUE_BYTES, .s = { tw__text_take(text), size } };
+}
+
+static tw_status extract(graph *g, tw__text *text, const tw_v1_extract_sub_graph_args *args)
+{
+    TW_TRY(graph_read(g, &args->graph_def));
+    TW_TRY(need_all(g, &args->dest_nodes));
+    for (size_t i = 0; i < g->count; i++) {
+        if (g->nodes[i].needed)
+            tw__put_GraphDef_node(text, g->nodes[i].bytes.data, g->nodes[i].bytes.size);
+    }
+    return TW_OK;
 }
 
 TW_API(v1_extract_sub_graph, "compat.v1.graph_util._extract_sub_graph(graph_def: value, dest_nodes: value) -> value",
        "The nodes of a serialized GraphDef that some nodes need.")
 {
-    graph g = { 0 };
-    tw__text text = { 0 };
-    tw_status status = graph_read(&g, &args->graph_def);
-    if (status == TW_OK)
-        status = need_all(&g, &args->dest_nodes);
-    for (size_t i = 0; status == TW_OK && i < g.count; i++) {
-        if (g.nodes[i].needed)
-            tw__put_GraphDef_node(&text, g.nodes[i].bytes.data, g.nodes[i].bytes.size);
-    }
-    return finish(&g, &text, status);
+    tw__auto(graph_end) graph g = { 0 };
+    tw__auto(tw__text_free) tw__text text = { 0 };
+    return finish(&g, &text, extract(&g, &text, args));
 }
 
 /* ---- constants in the place of variables ---- */
@@ -170,53 +174,55 @@ static tw_status put_identity(tw__text *text, const node *read, tw_dtype dtype)
     return TW_OK;
 }
 
-static tw_tensor *value_named(const tw_value *names, tw_tensors values, tw_string name)
+/* The place of a name in a list; -1: it is not there. */
+static int64_t place_of(const tw_value *names, tw_string name)
 {
-    for (int64_t i = 0; i < values.count && i < names->list.count; i++) {
+    for (int64_t i = 0; names->kind != TW_VALUE_NONE && i < names->list.count; i++) {
         const tw_value *own = &names->list.items[i];
         if (own->kind == TW_VALUE_STR && own->s.size == name.size && memcmp(own->s.data, name.data, name.size) == 0)
-            return values.items[i];
+            return i;
     }
-    return NULL;
+    return -1;
 }
 
-TW_API(v1_variables_to_constants,
-       "compat.v1.graph_util._variables_to_constants(graph_def: value, names: value, values: tensors) -> value",
-       "A serialized GraphDef with constants in the place of the variables of these names.")
+static tw_tensor *value_named(const tw_value *names, tw_tensors values, tw_string name)
 {
-    graph g = { 0 };
-    tw__text text = { 0 };
-    tw_status status = graph_read(&g, &args->graph_def);
-    if (status == TW_OK && args->values.count && args->names.kind != TW_VALUE_LIST)
-        status = tw__fail(TW_TYPE_ERROR, "graph_util: the names of variables are a list");
-    for (size_t i = 0; status == TW_OK && i < g.count; i++) {
-        const node *each = &g.nodes[i];
+    int64_t place = place_of(names, name);
+    return place >= 0 && place < values.count ? values.items[place] : NULL;
+}
+
+static tw_status replace(graph *g, tw__text *text, const tw_v1_variables_to_constants_args *args)
+{
+    TW_TRY(graph_read(g, &args->graph_def));
+    if (args->values.count && args->names.kind != TW_VALUE_LIST)
+        return tw__fail(TW_TYPE_ERROR, "graph_util: the names of variables are a list");
+    for (size_t i = 0; i < g->count; i++) {
+        const node *each = &g->nodes[i];
         tw__many inputs = each->def.input;
         tw_string input;
         bool reads = is_op(each, "ReadVariableOp") && tw__next_bytes(&inputs, &input);
         tw_tensor *own = value_named(&args->names, args->values, each->def.name);
         tw_tensor *read = reads ? value_named(&args->names, args->values, source_of(input)) : NULL;
         if (own)
-            status = put_constant(&text, each->def.name, own);
+            TW_TRY(put_constant(text, each->def.name, own));
         else if (read)
-            status = put_identity(&text, each, read->dtype);
+            TW_TRY(put_identity(text, each, read->dtype));
         else
-            tw__put_GraphDef_node(&text, each->bytes.data, each->bytes.size);
+            tw__put_GraphDef_node(text, each->bytes.data, each->bytes.size);
     }
-    return finish(&g, &text, status);
+    return TW_OK;
+}
+
+TW_API(v1_variables_to_constants,
+       "compat.v1.graph_util._variables_to_constants(graph_def: value, names: value, values: tensors) -> value",
+       "A serialized GraphDef with constants in the place of the variables of these names.")
+{
+    tw__auto(graph_end) graph g = { 0 };
+    tw__auto(tw__text_free) tw__text text = { 0 };
+    return finish(&g, &text, replace(&g, &text, args));
 }
 
 /* ---- nodes that only training needs ---- */
-
-static bool is_listed(const tw_value *names, tw_string name)
-{
-    for (int64_t i = 0; names->kind != TW_VALUE_NONE && i < names->list.count; i++) {
-        const tw_value *own = &names->list.items[i];
-        if (own->kind == TW_VALUE_STR && own->s.size == name.size && memcmp(own->s.data, name.data, name.size) == 0)
-            return true;
-    }
-    return false;
-}
 
 /* Says which nodes fall away: those with one input that nothing follows by name alone. */
 static void pass_over(graph *g, const tw_value *kept)
@@ -236,7 +242,7 @@ static void pass_over(graph *g, const tw_value *kept)
         tw_string input, second;
         bool plain = tw__next_bytes(&inputs, &input) && input.size && *input.data != '^' && !tw__next_bytes(&inputs, &second);
         if (plain && (is_op(each, "CheckNumerics") || is_op(each, "Identity")) && !each->needed &&
-            !is_listed(kept, each->def.name))
+            place_of(kept, each->def.name) < 0)
             each->instead = input;
     }
 }
@@ -264,21 +270,25 @@ static void put_node(tw__text *text, const graph *g, const node *each)
     tw__close(text, start);
 }
 
+static tw_status remove_needless(graph *g, tw__text *text, const tw_v1_remove_training_nodes_args *args)
+{
+    const tw_value *kept = &args->protected_nodes;
+    TW_TRY(graph_read(g, &args->input_graph));
+    if (kept->kind != TW_VALUE_LIST && kept->kind != TW_VALUE_TUPLE && kept->kind != TW_VALUE_NONE)
+        return tw__fail(TW_TYPE_ERROR, "remove_training_nodes: protected_nodes is a list of names");
+    pass_over(g, kept);
+    for (size_t i = 0; i < g->count; i++) {
+        if (!g->nodes[i].instead.data)
+            put_node(text, g, &g->nodes[i]);
+    }
+    return TW_OK;
+}
+
 TW_API(v1_remove_training_nodes,
        "compat.v1.graph_util._remove_training_nodes(input_graph: value, protected_nodes: value = None) -> value",
        "A serialized GraphDef without CheckNumerics and needless Identity nodes.")
 {
-    graph g = { 0 };
-    tw__text text = { 0 };
-    tw_status status = graph_read(&g, &args->input_graph);
-    bool listed = args->protected_nodes.kind == TW_VALUE_LIST || args->protected_nodes.kind == TW_VALUE_TUPLE;
-    if (status == TW_OK && !listed && args->protected_nodes.kind != TW_VALUE_NONE)
-        status = tw__fail(TW_TYPE_ERROR, "remove_training_nodes: protected_nodes is a list of names");
-    if (status == TW_OK)
-        pass_over(&g, &args->protected_nodes);
-    for (size_t i = 0; status == TW_OK && i < g.count; i++) {
-        if (!g.nodes[i].instead.data)
-            put_node(&text, &g, &g.nodes[i]);
-    }
-    return finish(&g, &text, status);
+    tw__auto(graph_end) graph g = { 0 };
+    tw__auto(tw__text_free) tw__text text = { 0 };
+    return finish(&g, &text, remove_needless(&g, &text, args));
 }

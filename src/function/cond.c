@@ -215,9 +215,9 @@ static tw_status enrich_with(tw__node *node, tw__function *const *branches, cons
     tw_attr attrs[TW_MAX_ATTRS];
     tw__owned tw_dtype *dtypes = tw__alloc_array((size_t)count + 1, sizeof *dtypes);
     tw__owned tw_shape *shapes = tw__alloc_array((size_t)count + 1, sizeof *shapes);
-    tw_status status = dtypes && shapes ? TW_OK : TW_RESOURCE_EXHAUSTED;
+    TW_NEED(dtypes && shapes);
     memcpy(attrs, rich->attrs, (size_t)rich->attr_count * sizeof *attrs);
-    for (int i = 0; status == TW_OK && i < count; i++) {
+    for (int i = 0; i < count; i++) {
         dtypes[i] = tw__function_output_dtype(branches[0], i);
         shapes[i] = i < rich->output_count ? rich->out_shapes[i] : shape_of_all(branches, form->count, i);
     }
@@ -233,9 +233,7 @@ static tw_status enrich_with(tw__node *node, tw__function *const *branches, cons
         else if (strcmp(attrs[i].name, "output_shapes") == 0)
             attrs[i].count = 0;
     }
-    if (status == TW_OK)
-        status = tw__node_enrich(node, attrs, rich->inputs, rich->input_count, dtypes, shapes, count);
-    return status;
+    return tw__node_enrich(node, attrs, rich->inputs, rich->input_count, dtypes, shapes, count);
 }
 
 static branch_form *make_form(const tw__node *rich)
@@ -267,19 +265,15 @@ static branch_form *make_form(const tw__node *rich)
 static tw_status enrich(tw__node *node)
 {
     tw_auto branch_form *form = make_form(tw__node_richest(node));
-    tw__owned tw__function **kept = form ? tw__alloc_array((size_t)form->count, sizeof *kept) : NULL;
+    tw__held tw__function **kept = form ? tw__held_new((size_t)form->count) : NULL;
     TW_NEED(kept);
-    tw_status status = TW_OK;
+    bool good = true;
     tw__graph *outer = tw__tracing;
     tw__tracing = node->graph;
-    for (int i = 0; status == TW_OK && i < form->count; i++)
-        status = (kept[i] = keep(form, i)) ? TW_OK : tw__error_status();
+    for (int i = 0; good && i < form->count; i++)
+        good = (kept[i] = keep(form, i)) != NULL;
     tw__tracing = outer;
-    if (status == TW_OK)
-        status = enrich_with(node, kept, form);
-    for (int i = 0; i < form->count; i++)
-        tw_release(kept[i]);
-    return status;
+    return good ? enrich_with(node, kept, form) : tw__error_status();
 }
 
 /* The poorest form of the node that keeps what gradients of this many outputs need. */
@@ -352,33 +346,30 @@ static tw_status gradient_in_graph(tw__gradient *g, tw__node *node, branch_form 
 {
     int count = form->all, at = 0, result_count = 0;
     tw__owned const tw__function **given = tw__alloc_array((size_t)g->input_count + 1, sizeof *given);
-    tw__owned tw_tensor **outputs = tw__alloc_array((size_t)count + 1, sizeof *outputs), **results = NULL;
-    tw__owned tw_tensor **out_grads = tw__alloc_array((size_t)count + 1, sizeof *out_grads);
+    tw__held tw_tensor **outputs = tw__held_new((size_t)count);
+    tw__owned tw_tensor **out_grads = tw__alloc_array((size_t)count + 1, sizeof *out_grads), **results = NULL;
     tw__owned branch_backward *sides = tw__alloc_array((size_t)form->count, sizeof *sides);
     tw__owned tw__branch *branches = tw__alloc_array((size_t)form->count, sizeof *branches);
-    tw_status status = given && outputs && out_grads && sides && branches ? tw__gradient_outputs(g, node, count, outputs)
-                                                                          : TW_RESOURCE_EXHAUSTED;
-    for (int i = 0; status == TW_OK && i < count && i < g->output_count; i++)
+    TW_NEED(given && outputs && out_grads && sides && branches);
+    TW_TRY(tw__gradient_outputs(g, node, count, outputs));
+    for (int i = 0; i < count && i < g->output_count; i++)
         out_grads[i] = g->output_grads[i];
-    for (int i = 1; status == TW_OK && i < g->input_count; i++) {
+    for (int i = 1; i < g->input_count; i++) {
         for (int b = 0; g->wanted[i] && b < form->count && !given[i]; b++)
             given[i] = form->branches[b]->derivative->sources[i - 1] >= 0 ? form->branches[b] : NULL;
     }
-    for (int b = 0; status == TW_OK && b < form->count; b++) {
+    for (int b = 0; b < form->count; b++) {
         sides[b] = (branch_backward){ g, form, outputs, out_grads, b, given };
         branches[b] = (tw__branch){ backward_branch, &sides[b] };
     }
-    if (status == TW_OK)
-        status = is_case(g->op)
-                     ? tw__switch(g->inputs[0], branches, form->count, &results, &result_count)
-                     : tw__cond(g->inputs[0], backward_branch, &sides[0], backward_branch, &sides[1], &results, &result_count);
-    for (int i = 1; status == TW_OK && i < g->input_count; i++) {
+    TW_TRY(is_case(g->op)
+               ? tw__switch(g->inputs[0], branches, form->count, &results, &result_count)
+               : tw__cond(g->inputs[0], backward_branch, &sides[0], backward_branch, &sides[1], &results, &result_count));
+    for (int i = 1; i < g->input_count; i++) {
         if (given[i])
             g->input_grads[i] = results[at++];
     }
-    for (int i = 0; outputs && i < count; i++)
-        tw_release(outputs[i]);
-    return status;
+    return TW_OK;
 }
 
 /* It ran already: the branch runs again, with what its gradient needs. */

@@ -14,31 +14,23 @@
 static tw_status add_variable(tw__model_writing *w, size_t node)
 {
     const tw__resource *resource = ((const tw_variable *)w->walk->nodes[node].object)->resource;
-    char *name = tw__graph_unique_name(w->graph, resource->name, false), *debug = name ? tw__format("%s/", name) : NULL;
-    tw__owned char *read = name ? tw__format("%s/Read/ReadVariableOp", name) : NULL;
-    tw_status status = debug && read ? TW_OK : TW_RESOURCE_EXHAUSTED;
-    tw_attr attrs[] = { TW_A_STRING("shared_name", name ? name : ""), TW_A_STRING("debug_name", debug ? debug : ""),
-                        TW_A_TYPE("dtype", resource->dtype), TW_A_SHAPE("shape", &resource->shape) };
+    tw__owned char *name = tw__graph_unique_name(w->graph, resource->name, false);
+    tw__owned char *debug = name ? tw__format("%s/", name) : NULL,
+                   *read = name ? tw__format("%s/Read/ReadVariableOp", name) : NULL;
+    TW_NEED(debug && read);
+    tw_attr attrs[] = { TW_A_STRING("shared_name", name), TW_A_STRING("debug_name", debug), TW_A_TYPE("dtype", resource->dtype),
+                        TW_A_SHAPE("shape", &resource->shape) };
     tw_attr complete[TW_MAX_ATTRS];
     tw_dtype dtypes[1], in_dtype = TW_RESOURCE;
     int count = 0;
-    if (status == TW_OK)
-        status = tw__op_resolve(&tw__op_VarHandleOp, NULL, 0, attrs, 4, complete, dtypes, 1, &count);
-    tw__node *handle = NULL;
-    if (status == TW_OK)
-        handle = tw__graph_add(w->graph, &tw__op_VarHandleOp, name, NULL, 0, complete,
-                               tw__op_signature_of(&tw__op_VarHandleOp)->attr_count, dtypes, &TW_SCALAR, 1);
-    if (handle && !(w->handles[node] = tw__node_output(handle, 0)))
-        handle = NULL;
-    if (status == TW_OK && handle)
-        status = tw__op_resolve(&tw__op_ReadVariableOp, &in_dtype, 1, &attrs[2], 1, complete, dtypes, 1, &count);
-    if (status == TW_OK &&
-        (!handle || !tw__graph_add(w->graph, &tw__op_ReadVariableOp, read, &(tw__edge){ handle, 0 }, 1, complete,
-                                   tw__op_signature_of(&tw__op_ReadVariableOp)->attr_count, dtypes, &resource->shape, 1)))
-        status = tw__error_status();
-    tw__free(name);
-    tw__free(debug);
-    return status;
+    TW_TRY(tw__op_resolve(&tw__op_VarHandleOp, NULL, 0, attrs, 4, complete, dtypes, 1, &count));
+    tw__node *handle = tw__graph_add(w->graph, &tw__op_VarHandleOp, name, NULL, 0, complete,
+                                     tw__op_signature_of(&tw__op_VarHandleOp)->attr_count, dtypes, &TW_SCALAR, 1);
+    TW_NEED(handle && (w->handles[node] = tw__node_output(handle, 0)));
+    TW_TRY(tw__op_resolve(&tw__op_ReadVariableOp, &in_dtype, 1, &attrs[2], 1, complete, dtypes, 1, &count));
+    TW_NEED(tw__graph_add(w->graph, &tw__op_ReadVariableOp, read, &(tw__edge){ handle, 0 }, 1, complete,
+                          tw__op_signature_of(&tw__op_ReadVariableOp)->attr_count, dtypes, &resource->shape, 1));
+    return TW_OK;
 }
 
 /* Captured constants and paths of files as Const nodes. */
@@ -97,49 +89,48 @@ static tw_tensor *capture_in_graph(const tw__model_writing *w, const tw_trackabl
     return found ? tw__node_output(found, 0) : NULL;
 }
 
-/* Placeholders, the call, and the SignatureDef. */
+/* A signature's tensor by its name in the graph. */
+static tw_status write_tensor(tw__text *body, uint32_t number, const char *key, const tw_tensor *tensor)
+{
+    tw__owned char *name = tw__format("%s:%d", tensor->node->name, tensor->node_output);
+    TW_NEED(name);
+    write_info(body, number, key, name, tensor->dtype, &tensor->shape);
+    return TW_OK;
+}
+
+/* Placeholders and the call; what the SignatureDef says of them. */
+static tw_status add_call(tw__model_writing *w, const char *key, const tw_saved_concrete *signature, tw__function *f,
+                          tw__text *body)
+{
+    size_t names = 0;
+    tw__owned const char *const *outputs_named = output_names(signature, &names);
+    tw__held tw_tensor **inputs = tw__held_new((size_t)f->input_count);
+    tw__held tw_tensor **outputs = tw__held_new((size_t)f->output_count);
+    TW_NEED(inputs && outputs && outputs_named);
+    for (int i = 0; i < f->input_count; i++) {
+        if (i >= f->argument_count) {
+            TW_NEED(inputs[i] = capture_in_graph(w, signature->bound[i - f->argument_count]));
+            continue;
+        }
+        tw__owned char *name = tw__format("%s_%s", key, signature->keywords[i]);
+        TW_NEED(name);
+        TW_NEED(inputs[i] = tw__graph_placeholder(w->graph, f->inputs[i]->out_dtypes[0], &f->inputs[i]->out_shapes[0], name));
+        TW_TRY(write_tensor(body, TW_SignatureDef_inputs, signature->keywords[i], inputs[i]));
+    }
+    TW_TRY(tw__function_call_plain(f, inputs, outputs));
+    for (int i = 0; i < f->output_count && (size_t)i < names; i++)
+        TW_TRY(write_tensor(body, TW_SignatureDef_outputs, outputs_named[i], outputs[i]));
+    return TW_OK;
+}
+
 static tw_status add_signature(tw__model_writing *w, const char *key, tw_saved_concrete *signature)
 {
     tw__function *f = tw__saved_concrete_build(signature);
-    if (!f)
-        return tw__error_status();
-    size_t names = 0;
-    const char *const *outputs_named = output_names(signature, &names);
-    tw__owned tw_tensor **inputs = tw__alloc_array((size_t)f->input_count + 1, sizeof *inputs);
-    tw__owned tw_tensor **outputs = tw__alloc_array((size_t)f->output_count + 1, sizeof *outputs);
+    TW_NEED(f);
     tw__text body = { 0 };
-    tw_status status = inputs && outputs && outputs_named ? TW_OK : TW_RESOURCE_EXHAUSTED;
-    for (int i = 0; status == TW_OK && i < f->input_count; i++) {
-        if (i < f->argument_count) {
-            char *name = tw__format("%s_%s", key, signature->keywords[i]);
-            inputs[i] =
-                name ? tw__graph_placeholder(w->graph, f->inputs[i]->out_dtypes[0], &f->inputs[i]->out_shapes[0], name) : NULL;
-            tw__free(name);
-        } else {
-            inputs[i] = capture_in_graph(w, signature->bound[i - f->argument_count]);
-        }
-        status = inputs[i] ? TW_OK : tw__error_status();
-        if (status == TW_OK && i < f->argument_count) {
-            char *tensor = tw__format("%s:0", inputs[i]->node->name);
-            write_info(&body, TW_SignatureDef_inputs, signature->keywords[i], tensor ? tensor : "", inputs[i]->dtype,
-                       &inputs[i]->shape);
-            tw__free(tensor);
-        }
-    }
-    if (status == TW_OK)
-        status = tw__function_call_plain(f, inputs, outputs);
-    for (int i = 0; status == TW_OK && i < f->output_count && (size_t)i < names; i++) {
-        char *tensor = tw__format("%s:%d", outputs[i]->node->name, outputs[i]->node_output);
-        write_info(&body, TW_SignatureDef_outputs, outputs_named[i], tensor ? tensor : "", outputs[i]->dtype, &outputs[i]->shape);
-        tw__free(tensor);
-    }
+    tw_status status = add_call(w, key, signature, f, &body);
     tw__put_text(&body, TW_SignatureDef_method_name, "tensorflow/serving/predict");
     tw__put_entry(&w->signatures, TW_MetaGraphDef_signature_def, key, &body);
-    for (int i = 0; inputs && i < f->input_count; i++)
-        tw_release(inputs[i]);
-    for (int i = 0; outputs && i < f->output_count; i++)
-        tw_release(outputs[i]);
-    tw__free((void *)outputs_named);
     return status;
 }
 
@@ -169,18 +160,12 @@ static tw_saved_concrete *initializer_of(const tw__model_writing *w, size_t node
 /* Calls the function that fills a table; the call. */
 static tw__node *fill_table(const tw__model_writing *w, const tw_saved_concrete *concrete, tw__function *f)
 {
-    tw_tensor **inputs = tw__alloc_array((size_t)f->input_count + 1, sizeof *inputs), *output = NULL;
-    tw_status status = inputs ? TW_OK : TW_RESOURCE_EXHAUSTED;
-    for (int i = 0; status == TW_OK && i < f->input_count; i++)
-        status = (inputs[i] = capture_in_graph(w, concrete->bound[i])) ? TW_OK : tw__error_status();
-    if (status == TW_OK)
-        status = tw__function_call_plain(f, inputs, &output);
-    tw__node *node = output ? output->node : NULL;
-    tw_release(output);
-    for (int i = 0; inputs && i < f->input_count; i++)
-        tw_release(inputs[i]);
-    tw__free(inputs);
-    return node;
+    tw__held tw_tensor **inputs = tw__held_new((size_t)f->input_count);
+    tw_auto tw_tensor *output = NULL;
+    bool good = inputs != NULL;
+    for (int i = 0; good && i < f->input_count; i++)
+        good = (inputs[i] = capture_in_graph(w, concrete->bound[i])) != NULL;
+    return good && tw__function_call_plain(f, inputs, &output) == TW_OK ? output->node : NULL;
 }
 
 /* What is to be run first: it follows the calls that fill tables. */
@@ -234,98 +219,86 @@ static int count_tensors(const tw__model_writing *w)
     return count;
 }
 
-static tw_tensor *key_names(const tw__model_writing *w, bool empty)
+static tw_status fill_names(const tw__model_writing *w, tw_tensor *tensor)
 {
-    tw_tensor *tensor = tw_tensor_new(TW_STRING, TW_SHAPE((int64_t)count_tensors(w)), NULL);
-    tw__text key = { 0 };
-    tw_status status = tensor ? TW_OK : TW_RESOURCE_EXHAUSTED;
-    for (size_t i = 0, at = 0; status == TW_OK && i < w->walk->count; i++) {
+    tw__auto(tw__text_free) tw__text key = { 0 };
+    for (size_t i = 0, at = 0; i < w->walk->count; i++) {
         int count = tensors_of(w, i);
-        for (int k = 0; status == TW_OK && k < count; k++) {
-            status = tw__walk_key(w->walk, i, &key);
+        for (int k = 0; k < count; k++) {
+            TW_TRY(tw__walk_key(w->walk, i, &key));
             if (count == 2)
                 tw__text_add(&key, k ? "-values" : "-keys");
-            if (status == TW_OK)
-                status = tw__string_set(tensor, (int64_t)at++, empty ? "" : key.data, empty ? 0 : key.size);
+            TW_TRY(tw__string_set(tensor, (int64_t)at++, key.data, key.size));
         }
     }
-    tw__text_free(&key);
-    if (status != TW_OK)
-        tw_release(tensor);
-    return status == TW_OK ? tensor : NULL;
+    return TW_OK;
+}
+
+/* The keys of all tensors in a checkpoint; or as many empty texts. */
+static tw_tensor *key_names(const tw__model_writing *w, bool empty)
+{
+    tw_auto tw_tensor *tensor = tw_tensor_new(TW_STRING, TW_SHAPE((int64_t)count_tensors(w)), NULL);
+    return tensor && (empty || fill_names(w, tensor) == TW_OK) ? tw_retain(tensor) : NULL;
 }
 
 static tw_status write_values(const tw__model_writing *w, tw_tensor *const *arguments, tw_tensor *names, tw_tensor *slices)
 {
     int count = count_tensors(w), at = 3, argument = 1, outputs = 0;
-    tw__owned tw_tensor **inputs = tw__alloc_array((size_t)count + 3, sizeof *inputs);
-    if (!inputs)
-        return TW_RESOURCE_EXHAUSTED;
-    inputs[0] = arguments[0];
-    inputs[1] = names;
-    inputs[2] = slices;
-    tw_status status = TW_OK;
-    for (size_t i = 0; status == TW_OK && i < w->walk->count; i++) {
+    tw__held tw_tensor **inputs = tw__held_new((size_t)count + 3);
+    TW_NEED(inputs);
+    inputs[0] = tw_retain(arguments[0]);
+    inputs[1] = tw_retain(names);
+    inputs[2] = tw_retain(slices);
+    for (size_t i = 0; i < w->walk->count; i++) {
         int tensors = tensors_of(w, i);
-        if (tensors == 2) {
-            status =
-                tw__lookup_export((const struct tw_lookup_table *)w->walk->nodes[i].object, arguments[argument++], inputs + at);
-        } else if (tensors == 1) {
-            tw_attr dtype = TW_A_TYPE("dtype", dtype_of(w, i, 0));
-            inputs[at] = tw__call(&tw__op_ReadVariableOp, &arguments[argument++], 1, &dtype, 1);
-            status = inputs[at] ? TW_OK : tw__error_status();
-        }
+        tw_attr dtype = TW_A_TYPE("dtype", tensors ? dtype_of(w, i, 0) : TW_FLOAT32);
+        if (tensors == 2)
+            TW_TRY(
+                tw__lookup_export((const struct tw_lookup_table *)w->walk->nodes[i].object, arguments[argument++], inputs + at));
+        else if (tensors == 1)
+            TW_NEED(inputs[at] = tw__call(&tw__op_ReadVariableOp, &arguments[argument++], 1, &dtype, 1));
         at += tensors;
     }
-    if (status == TW_OK)
-        status = tw__apply(&tw__op_SaveV2, inputs, count + 3, NULL, 0, NULL, &outputs);
-    for (int i = 3; i < count + 3; i++)
-        tw_release(inputs[i]);
-    return status;
+    return tw__apply(&tw__op_SaveV2, inputs, count + 3, NULL, 0, NULL, &outputs);
 }
 
 static tw_status read_values(const tw__model_writing *w, tw_tensor *const *arguments, tw_tensor *names, tw_tensor *slices)
 {
     int count = count_tensors(w), outputs = count, at = 0, argument = 1, none = 0;
     tw__owned tw_dtype *dtypes = tw__alloc_array((size_t)count + 1, sizeof *dtypes);
-    tw__owned tw_tensor **values = tw__alloc_array((size_t)count + 1, sizeof *values);
-    tw_status status = dtypes && values ? TW_OK : TW_RESOURCE_EXHAUSTED;
-    for (size_t i = 0; dtypes && i < w->walk->count; i++) {
+    tw__held tw_tensor **values = tw__held_new((size_t)count);
+    TW_NEED(dtypes && values);
+    for (size_t i = 0; i < w->walk->count; i++) {
         for (int k = 0; k < tensors_of(w, i); k++)
             dtypes[at++] = dtype_of(w, i, k);
     }
     tw_attr types = TW_A_TYPES("dtypes", dtypes, count);
-    if (status == TW_OK)
-        status = tw__apply(&tw__op_RestoreV2, TW_IN(arguments[0], names, slices), 3, &types, 1, values, &outputs);
+    TW_TRY(tw__apply(&tw__op_RestoreV2, TW_IN(arguments[0], names, slices), 3, &types, 1, values, &outputs));
     at = 0;
-    for (size_t i = 0; status == TW_OK && i < w->walk->count; i++) {
+    for (size_t i = 0; i < w->walk->count; i++) {
         int tensors = tensors_of(w, i);
         tw_attr dtype = TW_A_TYPE("dtype", tensors ? dtypes[at] : TW_FLOAT32);
         if (tensors == 2)
-            status = tw__lookup_import((const struct tw_lookup_table *)w->walk->nodes[i].object, arguments[argument++],
-                                       values[at], values[at + 1]);
+            TW_TRY(tw__lookup_import((const struct tw_lookup_table *)w->walk->nodes[i].object, arguments[argument++], values[at],
+                                     values[at + 1]));
         else if (tensors == 1)
-            status = tw__apply(&tw__op_AssignVariableOp, TW_IN(arguments[argument++], values[at]), 2, &dtype, 1, NULL, &none);
+            TW_TRY(tw__apply(&tw__op_AssignVariableOp, TW_IN(arguments[argument++], values[at]), 2, &dtype, 1, NULL, &none));
         at += tensors;
     }
-    for (int i = 0; values && i < count; i++)
-        tw_release(values[i]);
-    return status;
+    return TW_OK;
 }
 
 static tw_status run_saver(void *context, tw_tensor *const *arguments, int count, tw_tensor ***outputs, int *output_count)
 {
     const saver_body *body = context;
-    tw_tensor *names = key_names(body->w, false), *slices = names ? key_names(body->w, true) : NULL;
-    tw_status status = slices ? TW_OK : TW_RESOURCE_EXHAUSTED;
-    if (status == TW_OK && count > 1)
-        status = (body->restores ? read_values : write_values)(body->w, arguments, names, slices);
-    tw_release(names);
-    tw_release(slices);
-    *outputs = tw__alloc_array(1, sizeof **outputs);
-    if (status == TW_OK && *outputs && ((*outputs)[0] = tw_retain(arguments[0])))
-        *output_count = 1;
-    return status == TW_OK && *outputs ? tw__function_name_results(*outputs, 1) : tw__error_status();
+    tw_auto tw_tensor *names = key_names(body->w, false), *slices = names ? key_names(body->w, true) : NULL;
+    TW_NEED(slices);
+    if (count > 1)
+        TW_TRY((body->restores ? read_values : write_values)(body->w, arguments, names, slices));
+    TW_NEED(*outputs = tw__alloc_array(1, sizeof **outputs));
+    (*outputs)[0] = tw_retain(arguments[0]);
+    *output_count = 1;
+    return tw__function_name_results(*outputs, 1);
 }
 
 /* Traces one of the two and calls it; gives the name of the call. */

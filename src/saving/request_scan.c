@@ -133,7 +133,7 @@ static const char *check_value(check *c, const char *at, int depth)
         return check_parts(c, at, depth);
     if (*at == '"')
         return check_string(c, at);
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < 3 && (*at == 't' || *at == 'f' || *at == 'n'); i++) {
         if (strncmp(at, words[i], strlen(words[i])) == 0)
             return at + strlen(words[i]);
     }
@@ -201,6 +201,9 @@ const char *tw__json_skip(const char *value)
             while (goes_on(*value))
                 value++;
             return value;
+        } else {
+            value += strcspn(value, "\"[]{}");
+            continue;
         }
         value++;
     } while (depth);

@@ -198,6 +198,10 @@ static const char *const without_meaning[] = { "--port",
                                                "--xla_cpu_compilation_enabled",
                                                "--prefer_tflite_model",
                                                "--enable_profiler",
+                                               "--monitoring_config_file",
+                                               "--platform_config_file",
+                                               "--enforce_session_run_timeout",
+                                               "--remove_unused_fields_from_bundle_metagraph",
                                                NULL };
 
 static const verb verbs[] = { { NULL, "[NAME=]DIR …", 0, -1, "", run }, { .name = NULL } };

@@ -203,6 +203,9 @@ static tw_status bind_captures(tw_saved_concrete *concrete, tw__function *functi
 
 tw__function *tw__saved_concrete_build(tw_saved_concrete *concrete)
 {
+    tw__function *built = __atomic_load_n(&concrete->function, __ATOMIC_ACQUIRE);
+    if (built) /* who calls it many times from many threads need not wait for others who build theirs */
+        return built;
     tw__deep_take(&tw__graphs_lock);
     tw_status status = TW_OK;
     if (!concrete->function) {
@@ -212,7 +215,7 @@ tw__function *tw__saved_concrete_build(tw_saved_concrete *concrete)
         if (function && function->argument_count == function->input_count && concrete->bound_count)
             status = bind_captures(concrete, function);
         if (status == TW_OK)
-            concrete->function = tw_retain(function);
+            __atomic_store_n(&concrete->function, tw_retain(function), __ATOMIC_RELEASE);
     }
     tw__deep_give(&tw__graphs_lock);
     return status == TW_OK ? concrete->function : NULL;

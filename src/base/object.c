@@ -48,19 +48,30 @@ void tw__object_end(void *pointer)
         tw__free(object);
 }
 
+static inline void release_own(tw_object *object)
+{
+    if ((atomic_fetch_sub_explicit(&object->references, 1, memory_order_acq_rel) & ~TW_CIRCULAR) == 1)
+        tw__object_end(object);
+}
+
+/* By itself, so that tw_release has no frame. */
+static __attribute__((noinline)) void release_circular(tw_object *object)
+{
+    tw__end_circle(object);
+    release_own(object);
+}
+
 void tw_release(const void *pointer)
 {
     tw_object *object = (tw_object *)pointer;
     if (!object)
         return;
-    if (object->peer) {
+    if (object->peer)
         tw__language.peer_release(object->peer);
-        return;
-    }
-    if (__builtin_expect(atomic_load_explicit(&object->references, memory_order_relaxed) & TW_CIRCULAR, 0))
-        tw__end_circle(object);
-    if ((atomic_fetch_sub_explicit(&object->references, 1, memory_order_acq_rel) & ~TW_CIRCULAR) == 1)
-        tw__object_end(object);
+    else if (__builtin_expect(atomic_load_explicit(&object->references, memory_order_relaxed) & TW_CIRCULAR, 0))
+        release_circular(object);
+    else
+        release_own(object);
 }
 
 void tw__object_attach(void *pointer, void *peer)

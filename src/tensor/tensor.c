@@ -500,13 +500,18 @@ const void *tw_tensor_data(const tw_tensor *tensor)
     return tw__tensor_values(tensor, "the elements of a tensor");
 }
 
-static bool check_index(const tw_tensor *tensor, int64_t index)
+static __attribute__((noinline)) bool refuse_index(const tw_tensor *tensor, int64_t index)
 {
-    if (!tw__tensor_values(tensor, "an element of a tensor"))
-        return false;
-    if (index < 0 || index >= tensor->count)
+    if (tw__tensor_values(tensor, "an element of a tensor"))
         tw__fail(TW_OUT_OF_RANGE, "element %lld of a tensor of %lld elements", (long long)index, (long long)tensor->count);
-    return index >= 0 && index < tensor->count;
+    return false;
+}
+
+static inline bool check_index(const tw_tensor *tensor, int64_t index)
+{
+    const tw_object *object = (const void *)tensor;
+    bool good = object && object->class == &tw__tensor_class && tensor->data && index >= 0 && index < tensor->count;
+    return __builtin_expect(good, 1) || refuse_index(tensor, index);
 }
 
 double tw_tensor_double_at(const tw_tensor *tensor, int64_t index)

@@ -8,7 +8,6 @@
 #include "extension.h"
 
 PyTypeObject *tw__py_function_type;
-static PyObject *method_type;
 
 enum { RELEASE_FROM = 65536 }; /* elements of input from which other Python threads may run meanwhile */
 
@@ -439,7 +438,12 @@ static PyObject *bind(PyObject *self, PyObject *object, PyObject *type)
         Py_INCREF(self);
         return self;
     }
-    return PyObject_CallFunctionObjArgs(method_type, self, object, NULL);
+    static PyObject *method_type;
+    if (!method_type) {
+        tw__py_auto PyObject *types = PyImport_ImportModule("types");
+        method_type = types ? PyObject_GetAttrString(types, "MethodType") : NULL;
+    }
+    return method_type ? PyObject_CallFunctionObjArgs(method_type, self, object, NULL) : NULL;
 }
 
 static PyObject *get_name(PyObject *self, void *unused)
@@ -531,8 +535,5 @@ bool tw__py_functions_start(PyObject *module)
                              Py_TPFLAGS_DISALLOW_INSTANTIATION,
                          slots };
     tw__py_function_type = (PyTypeObject *)PyType_FromSpec(&spec);
-    tw__py_auto PyObject *types = PyImport_ImportModule("types");
-    method_type = types ? PyObject_GetAttrString(types, "MethodType") : NULL;
-    return tw__py_function_type && method_type &&
-           PyModule_AddObjectRef(module, "function", (PyObject *)tw__py_function_type) == 0;
+    return tw__py_function_type && PyModule_AddObjectRef(module, "function", (PyObject *)tw__py_function_type) == 0;
 }

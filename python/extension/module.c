@@ -5,26 +5,38 @@ enum { PATH_LIMIT = 200 };
 
 static PyObject *root, *modules; /* the package; sys.modules */
 
-/* What was found for the last path: rows of one module or class stand together. */
-typedef struct found {
-    char path[PATH_LIMIT];
-    size_t size;
-    bool known;
-    void *value; /* may be NULL: nothing is there */
-} found;
+/* What is known of a dotted path under the package. Rows of one module or class ask for the same again and again. */
+typedef struct parent {
+    PyObject *module; /* borrowed; NULL: nobody asked for it yet */
+    PyObject *name;   /* of the module; likewise */
+    PyTypeObject *type;
+    bool type_known; /* it may be NULL: there is no class of this path */
+} parent;
 
-static bool is_last(const found *last, const char *path, size_t size)
+static tw__map parents;
+
+static void end_parent(void *pointer)
 {
-    return last->known && last->size == size && memcmp(last->path, path, size) == 0;
+    Py_XDECREF(((parent *)pointer)->name);
+    tw__free(pointer);
 }
 
-static void remember(found *last, const char *path, size_t size, void *value)
+static void forget_parents(void)
 {
-    last->known = size <= sizeof last->path;
-    if (last->known)
-        memcpy(last->path, path, size);
-    last->size = size;
-    last->value = value;
+    tw__map_free(&parents, end_parent);
+    parents = (tw__map){ 0 };
+}
+
+static parent *parent_at(const char *path, size_t size)
+{
+    parent *known = tw__map_get(&parents, path, size);
+    if (known)
+        return known;
+    known = tw__alloc_zero(sizeof *known);
+    if (known && tw__map_put(&parents, path, size, known) == TW_OK)
+        return known;
+    tw__free(known);
+    return (parent *)tw__py_raise();
 }
 
 static PyObject *make_module_at(const char *path, size_t size);
@@ -32,15 +44,10 @@ static PyObject *make_module_at(const char *path, size_t size);
 /* The module of a dotted path under the package, made if there is none; borrowed. */
 static PyObject *module_at(const char *path, size_t size)
 {
-    static found last;
-    if (size == 0)
-        return root;
-    if (is_last(&last, path, size))
-        return last.value;
-    PyObject *module = make_module_at(path, size);
-    if (module)
-        remember(&last, path, size, module);
-    return module;
+    parent *known = size ? parent_at(path, size) : NULL;
+    if (known && !known->module)
+        known->module = make_module_at(path, size);
+    return size == 0 ? root : known ? known->module : NULL;
 }
 
 static PyObject *make_module_at(const char *path, size_t size)
@@ -52,23 +59,22 @@ static PyObject *make_module_at(const char *path, size_t size)
     PyObject *module = PyDict_GetItemString(modules, name);
     if (module)
         return module;
-    const char *dot = NULL;
+    size_t last = 0;
     for (size_t i = 0; i < size; i++) {
         if (path[i] == '.')
-            dot = path + i;
+            last = i;
     }
-    PyObject *parent = module_at(path, dot ? (size_t)(dot - path) : 0);
-    module = parent ? PyModule_New(name) : NULL;
+    PyObject *above = module_at(path, last);
+    module = above ? PyModule_New(name) : NULL;
     PyObject *search = module ? PyList_New(0) : NULL; /* it may have modules below it */
     if (!search || PyObject_SetAttrString(module, "__path__", search) < 0 || PyDict_SetItemString(modules, name, module) < 0 ||
-        PyObject_SetAttrString(parent, strrchr(name, '.') + 1, module) < 0)
+        PyObject_SetAttrString(above, strrchr(name, '.') + 1, module) < 0)
         return NULL;
     Py_DECREF(search);
     Py_DECREF(module);
     return module;
 }
 
-static PyObject *module_name(const char *path);
 static PyTypeObject *type_at(const char *path, size_t size);
 
 /* Puts an object at each path of "a.b|c" but those behind a class. */
@@ -93,22 +99,19 @@ static bool place(const char *paths, PyObject *object)
     return true;
 }
 
+/* The name of the module that the first of the paths is in; new. */
 static PyObject *module_name(const char *path)
 {
     size_t last = strcspn(path, "|");
-    while (last && path[last - 1] != '.')
+    while (last && path[last] != '.')
         last--;
-    static found before;
-    if (is_last(&before, path, last))
-        return Py_NewRef(before.value);
-    char text[PATH_LIMIT];
-    snprintf(text, sizeof text, "thalweg%s%.*s", last ? "." : "", last ? (int)last - 1 : 0, path);
-    PyObject *name = PyUnicode_InternFromString(text);
-    if (name) {
-        Py_XDECREF(before.value);
-        remember(&before, path, last, Py_NewRef(name));
+    parent *known = parent_at(path, last);
+    if (known && !known->name) {
+        char text[PATH_LIMIT];
+        snprintf(text, sizeof text, "thalweg%s%.*s", last ? "." : "", (int)last, path);
+        known->name = PyUnicode_InternFromString(text);
     }
-    return name;
+    return known ? Py_XNewRef(known->name) : NULL;
 }
 
 static tw__py_function *make_function(const tw_signature *signature)
@@ -125,21 +128,18 @@ static tw__py_function *make_function(const tw_signature *signature)
 /* The type whose path stands before the last dot. */
 static PyTypeObject *type_at(const char *path, size_t size)
 {
-    static found last;
+    parent *known = parent_at(path, size);
     char name[PATH_LIMIT];
-    if (is_last(&last, path, size))
-        return last.value;
-    if (size >= sizeof name)
-        return NULL;
+    if (!known || known->type_known || size >= sizeof name)
+        return known ? known->type : NULL;
     memcpy(name, path, size);
     name[size] = 0;
     const tw_signature *signature = tw_signature_find(name);
     bool is = signature && signature->class_row;
     tw__py_auto PyObject *module = is ? module_name(signature->path) : NULL;
-    PyTypeObject *type = module ? tw__py_make_type(signature, module) : NULL;
-    if (type || !is)
-        remember(&last, path, size, type);
-    return type;
+    known->type = module ? tw__py_make_type(signature, module) : NULL;
+    known->type_known = known->type || !is;
+    return known->type;
 }
 
 static bool add_member(const tw_signature *signature)
@@ -339,10 +339,28 @@ static PyObject *fill(PyObject *self, PyObject *package)
     Py_RETURN_NONE;
 }
 
+/* What was made stays, and goes straight to the collector's oldest generation: the young ones would look at it again and again.
+ */
+static bool made_old(void)
+{
+    tw__py_auto PyObject *collector = PyImport_ImportModule("gc");
+    tw__py_auto PyObject *frozen = collector ? PyObject_CallMethod(collector, "get_freeze_count", NULL) : NULL;
+    if (!frozen)
+        return false;
+    if (PyObject_IsTrue(frozen)) /* the program's own, which would thaw */
+        return true;
+    tw__py_auto PyObject *away = PyObject_CallMethod(collector, "freeze", NULL);
+    tw__py_auto PyObject *back = away ? PyObject_CallMethod(collector, "unfreeze", NULL) : NULL;
+    return back != NULL;
+}
+
 static PyObject *populate(PyObject *self, PyObject *package)
 {
     int collects = PyGC_Disable(); /* what is made here stays */
     PyObject *done = fill(self, package);
+    forget_parents();
+    if (done && !made_old())
+        Py_CLEAR(done);
     if (collects)
         PyGC_Enable();
     return done;
@@ -352,7 +370,9 @@ static PyObject *add_numpy(PyObject *self, PyObject *unused)
 {
     (void)self;
     (void)unused;
-    return add_rows(TW_ROLE_FUNCTION, true) ? Py_NewRef(Py_None) : NULL;
+    bool good = add_rows(TW_ROLE_FUNCTION, true);
+    forget_parents();
+    return good ? Py_NewRef(Py_None) : NULL;
 }
 
 /* ---- functions that no row can describe ---- */
@@ -385,10 +405,10 @@ static PyObject *rows(PyObject *self, PyObject *unused)
     PyObject *list = PyList_New(0);
     for (int i = 0; list && i < tw_signature_count(); i++) {
         const tw_signature *s = tw_signature_at(i);
-        const tw_class *parent = s->class_row ? s->class_row->parent : NULL;
+        const tw_class *above = s->class_row ? s->class_row->parent : NULL;
         tw__py_auto PyObject *row =
             Py_BuildValue("sssNzz", s->id, s->path, roles[s->role], PyUnicode_FromFormat("%s%s", s->path, tw_signature_text(s)),
-                          tw_signature_doc(s), parent && parent->signature ? parent->signature->path : NULL);
+                          tw_signature_doc(s), above && above->signature ? above->signature->path : NULL);
         if (!row || PyList_Append(list, row) < 0)
             Py_CLEAR(list);
     }

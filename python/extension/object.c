@@ -400,8 +400,9 @@ static PyTypeObject *make_named(const char *full, const char *name, PyType_Slot 
     PyType_Spec spec = { full, sizeof(tw__py_object), 0, flags, slots };
     PyTypeObject *type = (PyTypeObject *)PyType_FromSpecWithBases(&spec, (PyObject *)base);
     tw__py_auto PyObject *text = type ? PyUnicode_FromString(name) : NULL;
+    bool last = strcmp(strrchr(full, '.') + 1, name) == 0; /* as __qualname__ is already */
     if (!text || PyObject_SetAttrString((PyObject *)type, "__name__", text) < 0 ||
-        PyObject_SetAttrString((PyObject *)type, "__qualname__", text) < 0)
+        (!last && PyObject_SetAttrString((PyObject *)type, "__qualname__", text) < 0))
         Py_CLEAR(type);
     return type;
 }
@@ -418,9 +419,13 @@ PyTypeObject *tw__py_make_type(const tw_signature *signature, PyObject *module)
     if (!base || type_count == TYPE_LIMIT)
         return NULL;
     size_t length = strcspn(signature->path, "|");
-    char *full = tw__format("thalweg.%.*s", (int)length, signature->path); /* lives as long as the type: for ever */
+    static const char package[] = "thalweg.";
+    char *full = tw__alloc(sizeof package + length); /* lives as long as the type: for ever */
     if (!full)
         return (PyTypeObject *)tw__py_raise();
+    memcpy(full, package, sizeof package);
+    memcpy(full + sizeof package - 1, signature->path, length);
+    full[sizeof package - 1 + length] = 0;
     PyType_Slot slots[64] = { 0 };
     PyType_Slot *special = tw__py_special_slots(signature->id);
     int count = 0;

@@ -203,7 +203,7 @@ def get_logger():
 
 
 from thalweg import _finder, _gfile, _variable  # noqa: E402, F401
-from thalweg import _auto_config, _keras_objects, _keras_saving, _legacy_optimizers, _lookup, _metrics, _optimizers, _random, _spec  # noqa: E402, F401
+from thalweg import _auto_config, _keras_objects, _keras_saving, _legacy_optimizers, _metrics, _optimizers, _random, _spec  # noqa: E402, F401
 
 
 _loading = _thread.RLock()
@@ -379,6 +379,7 @@ _LATER = {
     train: [("_messages", ("Example", "SequenceExample", "Features", "Feature", "BytesList", "FloatList", "Int64List", "FeatureLists",  # noqa: F821
                            "FeatureList")), ("_records", ("checkpoints_iterator",)), ("_cluster", ("ClusterSpec",)),
             ("_communication", ("Coordinator", "ExponentialMovingAverage"))],
+    lookup: [("_lookup", ("TextFileIndex",))],  # noqa: F821
     signal: [("_signal", ("stft", "inverse_stft", "inverse_stft_window_fn", "mdct", "inverse_mdct"))],  # noqa: F821
     summary: [("_summary", "SUMMARY")],  # noqa: F821
     summary.experimental: [("_summary", "EXPERIMENTAL")],  # noqa: F821
@@ -538,6 +539,9 @@ def _copied_by(name):
 
 _core.Object.__reduce_ex__, _core.Object.__copy__ = _copied_by("reduce"), _copied_by("shallow")
 Variable.__copy__ = lambda self: self  # noqa: F821
+for _class in (lookup._Table, lookup._Initializer):  # noqa: F821
+    _class.__deepcopy__ = lambda self, memo: self  # a copy would look into the same table, as TensorFlow's does
+del _class
 
 
 _sys.meta_path.append(_finder.Members)

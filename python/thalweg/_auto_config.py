@@ -1,11 +1,9 @@
 """Configs of layers and models of the program's own that have no get_config: the arguments that the constructor was called with, if all of them are
 texts, numbers, booleans, None, or lists and dicts of such."""
-import functools
-import inspect
-
 from thalweg import _core, keras, nest
 
 _plain = (str, int, float, bool, type(None))
+_constructors = {}
 _defaults = {keras.layers.Layer: keras.layers.Layer.get_config, keras.Model: keras.Model.get_config}
 
 
@@ -16,11 +14,22 @@ class _Given:
         self.arguments = arguments
 
 
-@functools.lru_cache(maxsize=None)
+def _read_constructor(init):
+    code = getattr(init, "__code__", None)
+    if code is None or type(init) is not type(_read_constructor):
+        import inspect
+        said = inspect.getfullargspec(init)
+        return said.args[1:], said.varkw
+    rest = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & 4)  # behind *args
+    return [*code.co_varnames[1:code.co_argcount]], code.co_varnames[rest] if code.co_flags & 8 else None
+
+
 def _constructor(cls):
     """The names of its positional arguments, and that of its **kwargs."""
-    said = inspect.getfullargspec(cls.__init__)
-    return said.args[1:], said.varkw
+    known = _constructors.get(cls)
+    if known is None or known[0] is not cls.__init__:
+        known = _constructors[cls] = cls.__init__, _read_constructor(cls.__init__)
+    return known[1]
 
 
 def _library_class(cls):

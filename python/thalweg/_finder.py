@@ -1,6 +1,6 @@
 """Imports of modules that have no file: `from thalweg.compat.v1.train import Saver` finds what `thalweg.compat.v1.train` is."""
 import sys
-from importlib.machinery import ModuleSpec
+from _frozen_importlib import ModuleSpec  # importlib.machinery costs its whole package
 
 _INNER = tuple("thalweg." + name for name in ("python", "core", "compiler", "keras.src", "keras.__internal__", "__internal__", "__operators__"))
 

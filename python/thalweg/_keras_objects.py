@@ -196,13 +196,13 @@ def serialize_keras_object(obj):
 
 
 def _serializer(inner, name):
-    def entry_of(obj, legacy):
+    def serialize(obj, use_legacy_format=False):
+        """The class and config of an object, as a dict; the legacy format has nothing else."""
         entry = inner(obj)
-        return {key: entry[key] for key in ("class_name", "config")} if legacy and isinstance(entry, dict) else entry
-    scope = {"entry_of": entry_of}
-    exec("def serialize(%s, use_legacy_format=False):\n    return entry_of(%s, use_legacy_format)" % (name, name), scope)  # each module has its own name
-    scope["serialize"].__doc__ = "The class and config of an object, as a dict; the legacy format has nothing else."
-    return scope["serialize"]
+        return {key: entry[key] for key in ("class_name", "config")} if use_legacy_format and isinstance(entry, dict) else entry
+    names = serialize.__code__.co_varnames  # each module has its own name for the first argument
+    serialize.__code__ = serialize.__code__.replace(co_varnames=(name, *names[1:]))
+    return serialize
 
 
 def _get_activation(identifier):

@@ -1,11 +1,9 @@
 """Metrics of the program's own: subclasses whose methods are Python's, and functions as metrics. What all metrics do is in C (src/keras/metrics)."""
-import functools
-import types
-
 import thalweg as tf
 from thalweg import _core
 
 _Metric = tf.keras.metrics.Metric
+_FunctionType, _MethodType = type(tf._put), type(tf._put.__get__(tf))
 
 
 def _converted(function):
@@ -22,7 +20,9 @@ def _changing(method):
         since = self._call_begins()
         result = _converted(method)(self, *args, **kwargs)
         return tf.compat.v1._group_effects(since) if since >= 0 and result is None else result
-    functools.update_wrapper(changed, method, ("__name__", "__qualname__", "__doc__"))
+    for name in ("__name__", "__qualname__", "__doc__"):
+        setattr(changed, name, getattr(method, name))
+    changed.__dict__.update(method.__dict__, __wrapped__=method)
     return changed
 
 
@@ -32,7 +32,7 @@ def _called(self, *args, **kwargs):
     self.update_state(*args, **kwargs)
     self._result_begins(since)
     try:
-        result = _converted(self.result)() if isinstance(self.result, types.MethodType) else self.result()
+        result = _converted(self.result)() if isinstance(self.result, _MethodType) else self.result()
     finally:
         self._result_ends(since)
     return self._note(result) if _core.is_tensor(result) else result
@@ -44,7 +44,7 @@ def _of_subclass(cls, **kwargs):
     if "__call__" not in own:
         cls.__call__ = _called
     for name in ("update_state", "reset_state", "reset_states"):
-        if isinstance(own.get(name), types.FunctionType):
+        if isinstance(own.get(name), _FunctionType):
             setattr(cls, name, _changing(own[name]))
 
 

@@ -1,6 +1,4 @@
 """IndexedSlices, what of variables and tf.Module wants a Python class or function."""
-import functools
-
 import thalweg as tf
 
 
@@ -24,7 +22,12 @@ def _rows(value):
     return value.values if isinstance(value, IndexedSlices) else value
 
 
-_wraps = functools.partial(functools.wraps, assigned=("__module__", "__name__", "__qualname__"))  # an import reads no texts of rows
+def _wraps(inner):
+    """As functools.wraps, which is not loaded for this, but without the text: an import reads no texts of rows."""
+    def wrapped(function):
+        function.__module__, function.__name__, function.__qualname__, function.__wrapped__ = inner.__module__, inner.__name__, inner.__qualname__, inner
+        return function
+    return wrapped
 
 
 def _clip_by_norm(inner):
@@ -159,6 +162,8 @@ tf.Variable._as_graph_element = _as_graph_element
 
 def _with_name_scope(cls, method):
     """A method that runs in the module's name scope."""
+    import functools
+
     @functools.wraps(method)
     def scoped(self, *args, **kwargs):
         with self.name_scope:

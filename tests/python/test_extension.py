@@ -337,6 +337,13 @@ def test_numpy_is_imported_only_when_needed():
     assert done.stdout.strip() == "False", done.stderr
 
 
+def test_an_import_loads_no_module_that_it_can_do_without():
+    names = "functools types collections importlib warnings re enum inspect typing"
+    code = "import sys; before = {*sys.modules}; import thalweg; print(*{*sys.modules} - before)"
+    done = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, text=True, check=True)
+    assert not {*done.stdout.split()} & {*names.split()}
+
+
 def test_the_module_needs_only_the_stable_abi():
     path = os.path.join(os.path.dirname(tf.__file__), "_core.abi3.so")
     names = subprocess.run(["nm", "-D", "--undefined-only", path], capture_output=True, text=True)

@@ -67,3 +67,17 @@ def test_former_nadam_is_told_as_such(models, tmp_path):
              b"Nadam/a/kernel/v:0"]
     places = [bytes_of_file.find(name) for name in names]
     assert -1 not in places and places == sorted(places)
+
+
+# What TensorFlow calls the node of an optimizer in the object graph: it looks for slot variables only in nodes of these names, and refuses a SavedModel that has some elsewhere.
+@pytest.mark.parametrize("make,identifier", [(lambda: tf.keras.optimizers.legacy.Adam(0.1), b"optimizer"), (lambda: tf.keras.optimizers.Adam(0.1), b"experimentalOptimizer"),
+                                             (lambda: tf.keras.optimizers.legacy.SGD(0.1, momentum=0.5), b"optimizer")])
+def test_node_of_a_saved_model(tmp_path, make, identifier):
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(2,))])
+    model.compile(make(), "mse")
+    model.fit([[1.0, 2.0]], [[1.0]], verbose=0)
+    model.save(tmp_path / "m", save_format="tf")
+    with open(tmp_path / "m" / "saved_model.pb", "rb") as f:
+        text = f.read()
+    assert bytes([10, len(identifier)]) + identifier in text  # field 1 of a SavedUserObject
+    assert tf.saved_model.load(str(tmp_path / "m")) is not None and tf.keras.models.load_model(tmp_path / "m").predict([[1.0, 2.0]], verbose=0).shape == (1, 1)

@@ -15,6 +15,7 @@
 #include "api/tensor_spec.h"
 #include "base/language.h"
 #include "keras/models/functional.h"
+#include "keras/optimizers/optimizers.h"
 #include "keras/saving/saved_model.h"
 #include "spec/structure.h"
 
@@ -22,6 +23,9 @@
 
 static tw__object_words words_of(const tw_trackable *object)
 {
+    if (tw__is(object, &tw__class_optimizer)) /* slot variables are looked for in these alone */
+        return (tw__object_words){ tw__optimizer_is_legacy((const tw_optimizer *)object) ? "optimizer" : "experimentalOptimizer",
+                                   2 };
     return (tw__object_words){ tw__keras_identifier(object), 1 };
 }
 

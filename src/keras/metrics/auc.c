@@ -69,9 +69,11 @@ static tw_status auc_init(void *self, const void *given)
     values[0] = 0;
     values[inner + 1] = 1;
     TW_TRY(tw__confusion_setup(metric, all, 0, tw__confusion_names));
-    /* So that 0 lies above the first and 1 below the last. */
-    ((float *)metric->thresholds->data)[0] = (float)(0 - tw__keras_epsilon());
-    ((float *)metric->thresholds->data)[inner + 1] = (float)(1 + tw__keras_epsilon());
+    metric->above_first = true;
+    if (!metric->even) { /* so that 0 lies above the first and 1 below the last */
+        ((float *)metric->thresholds->data)[0] = (float)(0 - tw__keras_epsilon());
+        ((float *)metric->thresholds->data)[inner + 1] = (float)(1 + tw__keras_epsilon());
+    }
     return labels ? make_counts(metric, &TW_SHAPE(-1, args->num_labels)) : TW_OK;
 }
 

@@ -51,6 +51,20 @@ tw_status tw__confusion_make_counts(tw__confusion *self, const char *const names
     return TW_OK;
 }
 
+/* Even thresholds are kept as their numbers. */
+static void find_even(tw__confusion *self)
+{
+    float *values = self->thresholds->data;
+    int64_t count = self->thresholds->count;
+    self->even = count >= 3;
+    for (int64_t i = 0; self->even && i < count; i++) {
+        double place = (double)i / (double)(count - 1);
+        self->even = fabs(values[i] - place) <= tw__keras_epsilon() + 1e-5 * place;
+    }
+    for (int64_t i = 0; self->even && i < count; i++)
+        values[i] = (float)i;
+}
+
 tw_status tw__confusion_setup(tw__confusion *self, tw_tensor *thresholds, double usual, const char *const names[TW_CONFUSIONS])
 {
     int64_t count = thresholds ? thresholds->count : 1;
@@ -64,6 +78,7 @@ tw_status tw__confusion_setup(tw__confusion *self, tw_tensor *thresholds, double
         ((float *)self->thresholds->data)[i] = (float)value;
     }
     self->one = count == 1;
+    find_even(self);
     return self->multi_label ? TW_OK : tw__confusion_make_counts(self, names, &TW_SHAPE(count));
 }
 
@@ -100,6 +115,18 @@ static tw_tensor *as_row(tw__temps *t, const tw__confusion *self, tw_tensor *x)
                              : TW_TEMP(Reshape, x, tw__temp_ints(t, (const int64_t[]){ 1, -1 }, 2, TW_INT32));
 }
 
+/* Which predictions lie above which thresholds. Keras finds the place of a prediction among even thresholds by its value, as one
+ * between 0 and 1. Left to t. */
+static tw_tensor *places_above(tw__temps *t, const tw__confusion *self, tw_tensor *y_pred)
+{
+    tw_tensor *row = as_row(t, self, y_pred);
+    if (!self->even)
+        return TW_TEMP(Greater, row, self->thresholds);
+    tw_tensor *within = TW_TEMP(Maximum, TW_TEMP(Minimum, row, 1.0), 0.0);
+    tw_tensor *place = TW_TEMP(Sub, TW_TEMP(Ceil, TW_TEMP(Mul, within, (double)(self->thresholds->count - 1))), 1.0);
+    return TW_TEMP(GreaterEqual, self->above_first ? TW_TEMP(Maximum, place, 0.0) : place, self->thresholds);
+}
+
 /* The sum over examples of weight where both are true. */
 static tw_tensor *counted(tw__temps *t, tw_tensor *a, tw_tensor *b, tw_tensor *weights, tw_dtype dtype)
 {
@@ -120,7 +147,7 @@ static tw_status count(tw__confusion *self, tw_tensor *y_true, tw_tensor *y_pred
     if (sample_weight || by_label)
         TW_NEED(weights = as_row(t, self, tw__temp_cast(t, weights, dtype)));
     tw_tensor *label = as_row(t, self, TW_TEMP(NotEqual, y_true, 0.0)), *other = TW_TEMP(LogicalNot, label);
-    tw_tensor *above = TW_TEMP(Greater, as_row(t, self, y_pred), self->thresholds), *below = TW_TEMP(LogicalNot, above);
+    tw_tensor *above = places_above(t, self, y_pred), *below = TW_TEMP(LogicalNot, above);
     tw_tensor *pairs[TW_CONFUSIONS][2] = { { label, above }, { other, below }, { other, above }, { label, below } };
     for (int i = 0; i < TW_CONFUSIONS; i++) {
         if (self->counts[i])

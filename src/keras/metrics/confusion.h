@@ -13,6 +13,8 @@ typedef struct tw__confusion {
     tw_tensor *thresholds;              /* [n, 1], or [n, 1, 1] if counted per label; float32 */
     tw_tensor *label_weights;           /* or NULL */
     tw_metrics_precision_args settings; /* by name; thresholds are those above */
+    bool even;                          /* the thresholds are numbers 0 … n - 1, of as many from 0 to 1 at equal distances */
+    bool above_first;                   /* everything lies above the first of even thresholds */
     bool one;                           /* a single number is the result */
     bool multi_label;                   /* counts [n, labels], made by the class itself when it knows how many labels there are */
 } tw__confusion;

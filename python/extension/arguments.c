@@ -245,7 +245,7 @@ static bool read_named(const context *c, const tw_field *field, PyObject *value,
         }
     }
     if (PyCallable_Check(value)) {
-        void *made = tw__py_make_callable(value);
+        void *made = tw__py_named_callable(value, field->word);
         *out = made;
         return tw__py_keep_object(c->frame, made);
     }

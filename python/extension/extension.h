@@ -365,6 +365,7 @@ PyObject *tw__py_keras_objects(PyObject *self,
 void *
 tw__py_from_config(PyObject *dict,
                    const char *word); /* the object that a dict with class and config describes; NULL: an exception is set */
+void *tw__py_named_callable(PyObject *function, const char *word); /* a function as an "initializer", or as any other callable */
 PyObject *tw__py_custom_object(PyObject *name); /* what a name means among the program's own; NULL: nothing. A new reference */
 void tw__py_training_start(void);               /* training.c: what fit asks of subclasses and callbacks */
 

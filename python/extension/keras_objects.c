@@ -65,6 +65,15 @@ PyObject *tw__py_custom_object(PyObject *name)
     return NULL;
 }
 
+void *tw__py_named_callable(PyObject *function, const char *word)
+{
+    if (!word || strcmp(word, "initializer") != 0)
+        return tw__py_make_callable(function);
+    tw__py_auto PyObject *module = PyImport_ImportModule("thalweg._keras_objects"),
+                         *made = module ? PyObject_CallMethod(module, "FunctionInitializer", "O", function) : NULL;
+    return made ? tw_retain(tw__py_self(made)) : NULL;
+}
+
 static void *make(const tw_value *value, const char *word)
 {
     if (!make_function)
@@ -77,7 +86,7 @@ static void *make(const tw_value *value, const char *word)
     if (result && tw__py_is_object(result))
         made = tw_retain(tw__py_self(result));
     else if (result && PyCallable_Check(result))
-        made = tw__py_make_callable(result);
+        made = tw__py_named_callable(result, word);
     if (!result || PyErr_Occurred())
         tw__py_failed();
     return made;

@@ -69,7 +69,10 @@ static PyObject *config_value(const tw_field *field, const char *config)
             return named_value(field->word, named);
         PyObject *function = tw__py_callable_function((void *)named);
         Py_XINCREF(function);
-        return function ? function : wrap_or_none((void *)named);
+        tw__py_auto PyObject *object = function ? NULL : wrap_or_none((void *)named);
+        if (object && strcmp(field->word, "initializer") == 0 && PyObject_HasAttrString(object, "initializer_function"))
+            return PyObject_GetAttrString(object, "initializer_function");
+        return function ? function : Py_XNewRef(object);
     }
     case TW_KIND_DTYPE:
         return tw__py_wrap_dtype(*(const tw_dtype *)place);

@@ -27,7 +27,10 @@ class Source:
         else:
             return
         if not model.built:  # the specs of what Python code gives have no sizes
-            model(first[0] if isinstance(first, tuple) else first, training=False)
+            try:
+                model(first[0] if isinstance(first, tuple) else first, training=False)
+            except NotImplementedError:  # it has steps of its own, and no call
+                pass
 
 
 def _refuse(y, weight, what):

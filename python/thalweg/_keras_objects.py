@@ -57,10 +57,23 @@ def get_registered_object(name, custom_objects=None, module_objects=None):
     return None
 
 
+class FunctionInitializer(keras.initializers.Initializer):
+    """A function of shape and dtype in the place of an initializer."""
+
+    def __init__(self, function):
+        super().__init__()
+        self.initializer_function = function
+
+    def __call__(self, shape, dtype=None, **kwargs):
+        return self.initializer_function(tuple(shape), dtype=dtype)
+
+
 # ---- what C asks for ----
 
 def _serialize(obj):
     """The dict of an object whose class is the program's."""
+    if isinstance(obj, FunctionInitializer):
+        return serialize_keras_object(obj.initializer_function)
     cls = type(obj)
     module = None if cls.__module__ in ("__main__", "builtins") else cls.__module__
     entry = {"module": module, "class_name": cls.__name__, "config": obj.get_config(), "registered_name": get_registered_name(cls)}

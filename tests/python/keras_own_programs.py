@@ -462,3 +462,78 @@ def activations_by_custom_names(tf):
             again.set_weights(layer.get_weights())
             show(layer(x), again(x))
             print(kind, name, layer.get_config()["activation"])
+
+
+@program
+def functions_as_initializers(tf):
+    def half(shape, dtype=tf.float32):
+        return tf.ones(shape, dtype) * 0.5
+
+    class Own(tf.keras.layers.Layer):
+        def build(self, shape):
+            self.w = self.add_weight("w", (shape[-1], 2), initializer=half)
+
+        def call(self, x):
+            return x @ self.w
+    x = np.arange(6, dtype="float32").reshape(2, 3)
+    dense = tf.keras.layers.Dense(2, kernel_initializer=half, bias_initializer=lambda shape, dtype=None: tf.fill(shape, 0.25))
+    show(dense(x), Own()(x))
+    print(dense.kernel_initializer is half, dense.get_config()["kernel_initializer"])
+    model = tf.keras.Sequential([tf.keras.layers.Dense(2, kernel_initializer=half, input_shape=(3,)), tf.keras.layers.Dense(1, kernel_initializer="ones")])
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "model.keras")
+        model.save(path)
+        loaded = tf.keras.models.load_model(path, custom_objects={"half": half})
+        show(loaded(x))
+        print(loaded.layers[0].kernel_initializer is half)
+
+
+@program
+def metrics_of_even_thresholds(tf):
+    metrics, random = tf.keras.metrics, np.random.RandomState(4)
+    labels, weights = random.randint(0, 2, (24, 1)).astype("float32"), random.rand(24, 1).astype("float32")
+    makers = [lambda: metrics.AUC(), lambda: metrics.AUC(num_thresholds=21, curve="PR"), lambda: metrics.AUC(num_thresholds=5), lambda: metrics.AUC(thresholds=[0.1, 0.5, 0.8]),
+              lambda: metrics.PrecisionAtRecall(0.5), lambda: metrics.SensitivityAtSpecificity(0.4, num_thresholds=11), lambda: metrics.Precision(),
+              lambda: metrics.Recall(thresholds=[0.0, 0.5, 1.0]), lambda: metrics.TruePositives(thresholds=[0.0, 0.25, 0.5, 0.75, 1.0]),
+              lambda: metrics.FalseNegatives(thresholds=[0.2, 0.6]), lambda: metrics.AUC(multi_label=True, num_labels=1)]
+    for predictions in (random.rand(24, 1) * 2 - 0.5, random.rand(24, 1), np.round(random.rand(24, 1) * 20) / 20, np.zeros((24, 1)), np.ones((24, 1))):
+        for given in (labels, np.round(labels * 0.8 + 0.1, 3)):
+            for make in makers:
+                for weight in (None, weights):
+                    metric = make()
+                    metric.update_state(given, predictions.astype("float32"), sample_weight=weight)
+                    print(type(metric).__name__, np.round(np.asarray(metric.result(), "float64"), 4).tolist())
+
+
+@program
+def calls_of_models_in_models(tf):
+    layers = tf.keras.layers
+
+    def functional():
+        inputs = layers.Input((4,))
+        return tf.keras.Model(inputs, layers.Dense(2)(inputs), name="inner")
+    for make in (functional, lambda: tf.keras.Sequential([layers.Flatten(input_shape=(4,)), layers.Dense(2)], name="inner"),
+                 lambda: tf.keras.Sequential([layers.Flatten(), layers.Dense(2)], name="inner")):
+        tf.keras.backend.clear_session()
+        inner = make()
+        x, y = layers.Input((4,)), layers.Input((4,))
+        model = tf.keras.Model([x, y], layers.add([inner(x), inner(y)]))
+        model.summary()
+        print(model.get_config()["layers"][-1]["inbound_nodes"])
+    x, h, c = layers.Input((None, 3)), layers.Input((2,)), layers.Input((2,))
+    model = tf.keras.Model([x, h, c], layers.LSTM(2)(x, initial_state=[h, c]))
+    print(model.get_config()["layers"][-1]["build_config"])
+
+
+@program
+def generators_for_own_steps(tf):
+    class Net(tf.keras.Model):
+        def train_step(self, data):
+            return {"total": tf.reduce_sum(data[0])}
+
+    def batches():
+        for i in range(6):
+            yield np.full((2, 1), i, "float32"), np.zeros((2, 1), "float32")
+    net = Net()
+    net.compile()
+    print(net.fit(batches(), verbose=0).history)

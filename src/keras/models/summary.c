@@ -155,6 +155,12 @@ static bool is_in(const tw__functional *model, const tw_layer *layer, size_t nod
     return tw__map_has(&model->places, &key, sizeof key);
 }
 
+/* A model's node that stands for itself is not counted. */
+static bool has_own_node(const tw_keras_tensor *tensor)
+{
+    return tensor->node > 0 && (tw__is(tensor->layer, &tw__class_functional) || tw__is(tensor->layer, &tw__class_sequential));
+}
+
 /* ['dense[0][0]', 'b[0][0]'] of the calls that belong to the model; a nested model's layers show what they are called with there.
  */
 static void connections(const table *t, tw_layer *layer, tw__text *text)
@@ -171,8 +177,8 @@ static void connections(const table *t, tw_layer *layer, tw__text *text)
         if (tw__keras_tensors_of(&node->arguments, &tensors, &count, &capacity) == TW_OK)
             tw__keras_tensors_of(&node->named, &tensors, &count, &capacity);
         for (size_t i = 0; i < count; i++, first = false)
-            tw__text_format(text, "%s'%s[%d][%d]'", first ? "" : ", ", tensors[i]->layer->name, tensors[i]->node,
-                            tensors[i]->output);
+            tw__text_format(text, "%s'%s[%d][%d]'", first ? "" : ", ", tensors[i]->layer->name,
+                            tensors[i]->node - has_own_node(tensors[i]), tensors[i]->output);
         tw__free(tensors);
     }
     tw__text_add(text, "]");

@@ -178,7 +178,9 @@ static bool build(PyObject *self, tw_layer *layer, PyObject *inputs, PyObject *f
         return true;
     if (tw__py_overrides(self, "build")) {
         tw__tracing_begin();
+        tw__outside outside = tw__root_begin(); /* tensors that it makes are the layer's, not the graph's */
         bool good = layer->built || build_own(self, layer, inputs);
+        tw__outside_end(outside);
         tw__tracing_end();
         return good;
     }

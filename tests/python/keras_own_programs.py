@@ -537,3 +537,38 @@ def generators_for_own_steps(tf):
     net = Net()
     net.compile()
     print(net.fit(batches(), verbose=0).history)
+
+
+@program
+def tensors_made_in_build(tf):
+    layers = tf.keras.layers
+
+    class Own(layers.Layer):
+        def build(self, shape):
+            print(tf.executing_eagerly())
+            self.factor = tf.ones((shape[-1],)) * 2.0
+            self.mask = tf.linalg.band_part(tf.ones((3, 3)), -1, 0)
+            self.w = self.add_weight("w", (3,), initializer="ones")
+            self.built = True
+
+        def call(self, x):
+            return tf.matmul(x * self.factor, self.mask) * self.w
+
+    class Net(tf.keras.Model):
+        def __init__(self):
+            super().__init__()
+            self.own, self.dense = Own(), layers.Dense(1, kernel_initializer="ones")
+
+        def call(self, x):
+            return self.dense(self.own(x))
+    x = np.ones((4, 3), "float32")
+    for make in (Net, lambda: tf.keras.Sequential([Own(), layers.Dense(1, kernel_initializer="ones")])):
+        model = make()
+        model.compile("sgd", "mse")
+        model.fit(x, x[:, :1], verbose=0)
+        show(model.predict(x, verbose=0), model(x), model.layers[0].factor, *model.get_weights())
+        print([w.name.split("/")[-1] for w in model.weights])
+    inputs, own = layers.Input((3,)), Own()
+    show(tf.keras.Model(inputs, own(inputs))(x), own.mask)
+    other = Own()
+    show(tf.function(lambda value: other(value))(x), other.factor)

@@ -15,14 +15,28 @@ static void print_usage(const command *which)
                v->name ? v->name : "", *v->arguments ? " " : "", v->arguments);
 }
 
+/* How wide the column of options is: as the widest, within bounds. */
+static int options_width(const command_option *options)
+{
+    int widest = 24;
+    for (int i = 0; options && options[i].name; i++) {
+        int width =
+            name_width(options[i].name) + (options[i].value ? 1 + name_width(options[i].value) : 0) + (options[i].letter ? 4 : 0);
+        widest = width > widest && width <= 48 ? width : widest;
+    }
+    return widest;
+}
+
 static void print_options(const command_option *options)
 {
+    int widest = options_width(options);
     for (int i = 0; options && options[i].name; i++) {
         char left[64];
         snprintf(left, sizeof left, "%s%c%s%s%s%s", options[i].letter ? "-" : "", options[i].letter ? options[i].letter : ' ',
                  options[i].letter ? ", " : "", options[i].name, options[i].value ? " " : "",
                  options[i].value ? options[i].value : "");
-        printf("  %-24s ", left[0] == ' ' ? left + 1 : left);
+        const char *text = left[0] == ' ' ? left + 1 : left;
+        printf("  %s%*s ", text, widest > name_width(text) ? widest - name_width(text) : 0, "");
         for (const char *c = options[i].verbs; c && *c; c++)
             fputs(*c == ' ' ? ", " : (char[]){ *c, 0 }, stdout);
         printf("%s%s\n", options[i].verbs ? ": " : "", options[i].help);

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -174,10 +175,12 @@ static int run(const invocation *call)
     if (!watch_once(&s) && s.poll <= 0)
         result = EXIT_FAILED; /* nothing will come later */
     bool any = false;
-    for (size_t i = 0; i < s.model_count; i++)
-        any = any || s.models[i]->version_count || access(s.models[i]->path, F_OK) == 0;
+    for (size_t i = 0; i < s.model_count; i++) {
+        struct stat status;
+        any = any || s.models[i]->version_count || (stat(s.models[i]->path, &status) == 0 && S_ISDIR(status.st_mode));
+    }
     if (!any)
-        result = EXIT_FAILED; /* no path is there at all: it is mistyped */
+        result = EXIT_FAILED; /* no path is a folder in which versions may appear: it is mistyped */
     if (result == EXIT_WORKED)
         result = listen_and_serve(&s, &o, value_of(call, "--allow_host", NULL));
     models_free(&s);

@@ -233,6 +233,7 @@ def test_batches_give_the_same_numbers(tmp_path):
 @pytest.mark.parametrize("arguments,code,words", [
     ([], 2, "DIR is expected"),
     (["/nope"], 1, "no versions of model nope found at /nope"),
+    ([os.path.join(MODELS, "cases.json")], 1, "a SavedModel, a .keras or .h5 file, or a folder of them whose names are numbers is expected"),
     (["/tmp", "--rest_api_port=99999"], 2, "there is no port 99999"),
     (["/tmp", "--rest_api_prot=1"], 2, "did you mean '--rest_api_port'?"),
     (["/tmp", "/tmp"], 2, "the model 'tmp' is given twice"),

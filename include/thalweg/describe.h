@@ -22,7 +22,7 @@ typedef enum tw_kind {
     TW_KIND_TENSOR,  /* tw_tensor *         "tensor"; "tensor<T>": all T have one dtype; "tensor<float32>": unless told otherwise;
                                             "tensor<dtype>": as the argument named dtype says;
                                             "tensor<first>": numbers have the first one's dtype if they can;
-                                            "tensor<own>": likewise that of self;
+                                            "tensor<own>": likewise that of self; "tensor<x>": that of the argument x;
                                             "tensor|ragged": the function is one of single elements: of a ragged tensor it
                                             takes the flat values; "tensor|ragged|sparse": it keeps zeros, too */
     TW_KIND_TENSORS, /* tw_tensors          "tensors", "tensors<T>" */

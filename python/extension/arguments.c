@@ -25,42 +25,6 @@ static bool wrong(const context *c, const tw_field *field, const char *expected,
     return false;
 }
 
-const char *tw__py_text(tw__py_frame *frame, PyObject *value, const char *function, const char *argument)
-{
-    if (PyUnicode_Check(value)) {
-        Py_ssize_t size;
-        const char *text = PyUnicode_AsUTF8AndSize(value, &size);
-        if (text && strlen(text) != (size_t)size) {
-            tw__py_error(PyExc_ValueError, "%s(): the argument '%s' holds a zero character", function, argument);
-            return NULL;
-        }
-        return text;
-    }
-    if (PyBytes_Check(value))
-        return PyBytes_AsString(value);
-    if (TW_IS_TENSOR(value) && TW_TENSOR(value)->dtype == TW_STRING && !TW_TENSOR(value)->data) {
-        tw__py_error(
-            PyExc_TypeError,
-            "%s(): the argument '%s' must be a string, got %R, whose value is not known while a function is traced or a graph is built",
-            function, argument, value);
-        return NULL;
-    }
-    if (TW_IS_TENSOR(value) && TW_TENSOR(value)->dtype == TW_STRING && TW_TENSOR(value)->count == 1) {
-        PyObject *bytes = tw__py_item(TW_TENSOR(value), 0);
-        const char *text = bytes ? PyBytes_AsString(bytes) : NULL;
-        return tw__py_keep_python(frame, bytes) ? text : NULL;
-    }
-    PyObject *path = PyOS_FSPath(value);
-    if (path) {
-        const char *text = PyUnicode_Check(path) ? PyUnicode_AsUTF8AndSize(path, NULL) : PyBytes_AsString(path);
-        return tw__py_keep_python(frame, path) ? text : NULL;
-    }
-    PyErr_Clear();
-    tw__py_error(PyExc_TypeError, "%s(): the argument '%s' must be a string, got %R of type %R", function, argument, value,
-                 Py_TYPE(value));
-    return NULL;
-}
-
 static bool read_int(const context *c, const tw_field *field, PyObject *value, int64_t *out)
 {
     tw__py_auto PyObject *index = PyIndex_Check(value) ? PyNumber_Index(value) : NULL;
@@ -77,7 +41,9 @@ static bool read_int(const context *c, const tw_field *field, PyObject *value, i
 
 static bool read_ints(const context *c, const tw_field *field, PyObject *value, tw_ints *out)
 {
-    if (PyIndex_Check(value) && !(TW_IS_TENSOR(value) && TW_TENSOR(value)->shape.rank)) {
+    bool several = PySequence_Check(value) && PySequence_Size(value) >= 0; /* arrays may be indices, too, as long as one is run */
+    PyErr_Clear();
+    if (PyIndex_Check(value) && !several) {
         int64_t *one = tw__py_keep_block(c->frame, sizeof *one);
         *out = (tw_ints){ one, 1, true, true };
         return one && read_int(c, field, value, one);
@@ -345,6 +311,12 @@ static tw_dtype wanted_dtype(const context *c, const tw_field *wanting, tw__py_h
         return tw__py_is_variable(self) ? ((tw_variable *)((tw__py_object *)self)->object)->resource->dtype
                                         : tw__py_dtype_of_value(self);
     }
+    int other = find_field(c->signature, word);
+    if (other >= 0 && c->given[other]) { /* as another argument has it */
+        tw_dtype dtype = tw__py_dtype_of_value(c->given[other]);
+        *how = TW_FORCE;
+        return dtype == TW_DTYPE_NONE ? tw__py_array_dtype(c->given[other]) : dtype;
+    }
     /* A group: the first member that is a tensor decides, for the others too unless the word is "hint"; of "first" the first
      * member alone, which is made a tensor without looking at the others. */
     bool first = strcmp(word, "first") == 0;
@@ -392,8 +364,9 @@ static tw_dtype dtype_of_all(PyObject *list)
 static tw_dtype dtype_of_stack(const context *c, PyObject *list)
 {
     PyObject *first = PyList_Size(list) > 0 ? PyList_GetItem(list, 0) : NULL;
-    if (!first || tw__py_is_tensor_like(first) || !PyObject_CheckBuffer(first) || strcmp(c->function->name, "stack") != 0 ||
-        ((const tw_stack_args *)(void *)c->args)->axis != 0 || tw__tracing)
+    bool arrays = first && PyObject_CheckBuffer(first);
+    if (!first || tw__py_is_tensor_like(first) || strcmp(c->function->name, "stack") != 0 ||
+        ((const tw_stack_args *)(void *)c->args)->axis != 0 || (tw__tracing && arrays))
         return TW_DTYPE_NONE;
     tw_tensor *whole = tw__py_to_tensor(list, TW_DTYPE_NONE, TW_HINT);
     tw_dtype dtype = whole ? whole->dtype : TW_DTYPE_NONE;

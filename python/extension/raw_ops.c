@@ -433,7 +433,9 @@ static bool put(call *c, PyObject *name, PyObject *value)
     }
     for (int i = 0; i < c->signature->attr_count; i++) {
         if (strcmp(c->signature->attrs[i].name, text) == 0)
-            return value == Py_None ? true : read_attr(c, i, value);
+            return value == Py_None && (c->signature->attrs[i].has_default || c->signature->attrs[i].kind != TW_ATTR_SHAPE)
+                       ? true
+                       : read_attr(c, i, value); /* a shape of None has no rank */
     }
     if (strcmp(text, "name") == 0) {
         c->name = value == Py_None ? NULL : PyUnicode_AsUTF8AndSize(value, NULL);

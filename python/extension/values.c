@@ -1,6 +1,43 @@
 /* Values of any kind (tw_value) from Python and to Python: results of rows, and arguments that may be anything. */
 #include "extension.h"
 
+/* A text that is an argument; what it is made of is kept in the frame. NULL: an exception is set. */
+const char *tw__py_text(tw__py_frame *frame, PyObject *value, const char *function, const char *argument)
+{
+    if (PyUnicode_Check(value)) {
+        Py_ssize_t size;
+        const char *text = PyUnicode_AsUTF8AndSize(value, &size);
+        if (text && strlen(text) != (size_t)size) {
+            tw__py_error(PyExc_ValueError, "%s(): the argument '%s' holds a zero character", function, argument);
+            return NULL;
+        }
+        return text;
+    }
+    if (PyBytes_Check(value))
+        return PyBytes_AsString(value);
+    if (TW_IS_TENSOR(value) && TW_TENSOR(value)->dtype == TW_STRING && !TW_TENSOR(value)->data) {
+        tw__py_error(
+            PyExc_TypeError,
+            "%s(): the argument '%s' must be a string, got %R, whose value is not known while a function is traced or a graph is built",
+            function, argument, value);
+        return NULL;
+    }
+    if (TW_IS_TENSOR(value) && TW_TENSOR(value)->dtype == TW_STRING && TW_TENSOR(value)->count == 1) {
+        PyObject *bytes = tw__py_item(TW_TENSOR(value), 0);
+        const char *text = bytes ? PyBytes_AsString(bytes) : NULL;
+        return tw__py_keep_python(frame, bytes) ? text : NULL;
+    }
+    PyObject *path = PyOS_FSPath(value);
+    if (path) {
+        const char *text = PyUnicode_Check(path) ? PyUnicode_AsUTF8AndSize(path, NULL) : PyBytes_AsString(path);
+        return tw__py_keep_python(frame, path) ? text : NULL;
+    }
+    PyErr_Clear();
+    tw__py_error(PyExc_TypeError, "%s(): the argument '%s' must be a string, got %R of type %R", function, argument, value,
+                 Py_TYPE(value));
+    return NULL;
+}
+
 PyObject *tw__py_value(tw_value *value)
 {
     PyObject *out = NULL;

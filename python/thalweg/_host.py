@@ -76,8 +76,10 @@ def numpy_function(func=None, inp=None, Tout=None, stateful=True, name=None):
     if func is None:
         return _decorator(numpy_function, Tout, stateful=stateful, name=name)
     if thalweg.executing_eagerly():
-        result = func(*[thalweg.convert_to_tensor(t).numpy() for t in inp or ()])
-        return py_function(lambda: result, (), Tout)
+        import numpy
+        result = func(*[t.numpy() if _core.is_tensor(t) else numpy.array(t) for t in inp or ()])
+        made = [None if r is None else thalweg.convert_to_tensor(r) for r in thalweg.nest.flatten(result)]  # of its own dtype, as in TensorFlow
+        return made[0] if len(made) == 1 else made
     return _in_graph(func, inp, Tout, True)
 
 

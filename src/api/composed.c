@@ -89,6 +89,7 @@ TW_API(linalg_normalize, "linalg.normalize(tensor: tensor, ord: value = None, ax
 
 /* ---- neighbours in order ---- */
 
+/* As TensorFlow, by the differences: those of unsigned integers are never below 0, that of two infinities is NaN. */
 static tw_tensor *each_follows(tw_tensor *x, const tw_op *compare)
 {
     TW_TEMPS(t);
@@ -100,7 +101,8 @@ static tw_tensor *each_follows(tw_tensor *x, const tw_op *compare)
     tw_auto tw_tensor *first = TW_CALL(Slice, flat, zero, fewer);
     tw_auto tw_tensor *start = TW_CALL(Minimum, one, fewer);
     tw_auto tw_tensor *next = TW_CALL(Slice, flat, start, fewer);
-    tw_auto tw_tensor *good = first && next ? tw__call(compare, TW_IN(first, next), 2, NULL, 0) : NULL;
+    tw_auto tw_tensor *step = TW_CALL(Sub, next, first), *nothing = step ? TW_CALL(ZerosLike, step) : NULL;
+    tw_auto tw_tensor *good = nothing ? tw__call(compare, TW_IN(nothing, step), 2, NULL, 0) : NULL;
     return tw__reduce_axes(&tw__op_All, good, (tw_ints){ 0 }, false);
 }
 

@@ -7,6 +7,7 @@
 #ifndef TW_API_COMPOSITE_H
 #define TW_API_COMPOSITE_H
 
+#include "base/temps.h"
 #include "api/api.h"
 #include "spec/spec.h"
 
@@ -56,5 +57,7 @@ tw_value tw__value_of_object(void *object);
 /* The tensor that a value stands for: itself, a variable's value, or made of numbers, texts and lists of them (integers become
  * `hint` if it is an integer dtype or a float; TW_DTYPE_NONE: int32, float32). A new reference. */
 tw_tensor *tw__value_tensor(const tw_value *value, tw_dtype hint, const char *what);
+/* A number for elements of that dtype, in the list; a TypeError where it does not fit: fractions are not cut off. */
+tw_tensor *tw__temp_fitting(tw__temps *t, tw_tensor *number, tw_dtype dtype);
 
 #endif

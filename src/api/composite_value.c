@@ -154,3 +154,15 @@ tw_tensor *tw__value_tensor(const tw_value *value, tw_dtype hint, const char *wh
         return NULL;
     return made == wanted ? tw_retain(tensor) : TW_CALL(Cast, tensor, TW_A_TYPE("DstT", wanted));
 }
+
+tw_tensor *tw__temp_fitting(tw__temps *t, tw_tensor *number, tw_dtype dtype)
+{
+    tw_dtype is = number ? number->dtype : dtype;
+    bool whole = tw__dtype_is_integer(is), real = tw__dtype_is_float(is);
+    bool fits = is == dtype || (dtype != TW_BOOL && dtype != TW_STRING && (whole || (real && !tw__dtype_is_integer(dtype))));
+    if (fits)
+        return tw__temp_cast(t, number, dtype);
+    tw__fail(TW_TYPE_ERROR, "Cannot convert a number of dtype %s to EagerTensor of dtype %s", tw_dtype_name(is),
+             tw_dtype_name(dtype));
+    return NULL;
+}

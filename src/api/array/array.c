@@ -1,5 +1,6 @@
 /* Functions on arrays: shapes, joining, taking apart, picking. */
 #include "api/array/array.h"
+#include "api/composite.h"
 #include "api/later.h"
 #include "eager/eager.h"
 #include "graph/graph.h"
@@ -66,8 +67,24 @@ TW_API(shape, "shape(input: tensor, out_type: dtype = None, name: str = None) ->
 TW_API(shape_n, "shape_n(input: tensors, out_type: dtype = int32, name: str = None) -> tensors",
        "The dimensions of several tensors.")
 {
-    return tw__call_many(&tw__op_ShapeN, args->input.items, (int)args->input.count,
-                         TW_WITH(TW_A_TYPE("out_type", args->out_type)), 1, args->input.count);
+    const tw_tensors *input = &args->input;
+    int64_t like = 0;
+    while (like < input->count && input->items[like]->dtype == input->items[0]->dtype)
+        like++;
+    if (like == input->count)
+        return tw__call_many(&tw__op_ShapeN, input->items, (int)input->count, TW_WITH(TW_A_TYPE("out_type", args->out_type)), 1,
+                             input->count);
+    tw_tensor **made = tw__alloc_array((size_t)input->count, sizeof *made); /* the op has one dtype */
+    tw_tensors shapes = { made, 0 };
+    while (made && shapes.count < input->count) {
+        made[shapes.count] = tw_shape(input->items[shapes.count], .out_type = args->out_type);
+        if (!made[shapes.count]) {
+            tw_tensors_free(&shapes);
+            return (tw_tensors){ 0 };
+        }
+        shapes.count++;
+    }
+    return shapes;
 }
 
 TW_API(size, "size(input: tensor, out_type: dtype = None, name: str = None) -> tensor", "The number of elements.")
@@ -216,15 +233,7 @@ TW_API(split, "split(value: tensor, num_or_size_splits: value, axis: int = 0, nu
     if (splits->kind == TW_VALUE_TENSOR) {
         sizes = tw_retain(splits->tensor);
     } else if (splits->kind == TW_VALUE_LIST || splits->kind == TW_VALUE_TUPLE) {
-        sizes = tw__tensor_empty(TW_INT64, &TW_SHAPE(splits->list.count));
-        for (int64_t i = 0; sizes && i < splits->list.count; i++) {
-            const tw_value *item = &splits->list.items[i];
-            if (item->kind != TW_VALUE_INT) {
-                tw__fail(TW_TYPE_ERROR, "tf.split: num_or_size_splits must hold integers");
-                return (tw_tensors){ 0 };
-            }
-            ((int64_t *)sizes->data)[i] = item->i;
-        }
+        sizes = tw__value_tensor(splits, TW_INT64, "tf.split: num_or_size_splits");
     } else {
         tw__fail(TW_TYPE_ERROR, "tf.split: num_or_size_splits must be an integer, a list of integers or a tensor");
     }

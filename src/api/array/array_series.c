@@ -86,7 +86,9 @@ TW_API(linspace,
        "num numbers from start to stop at equal distances; arrays of both give a new axis.")
 {
     TW_TEMPS(t);
-    tw_dtype dtype = tw__dtype_is_integer(args->start->dtype) ? TW_FLOAT64 : args->start->dtype;
+    tw_dtype dtype = args->start->dtype; /* integers: what a quotient of them has */
+    if (tw__dtype_is_integer(dtype))
+        dtype = tw__element_size(dtype) <= 2 ? TW_FLOAT32 : TW_FLOAT64;
     tw_auto tw_tensor *start = cast_to(tw_retain(args->start), dtype), *stop = cast_to(tw_retain(args->stop), dtype);
     tw_shape shape;
     int axis;

@@ -142,10 +142,14 @@ static tw_tensor *of_channels(tw_tensor *made, const tw_tensor *images, int64_t 
 }
 
 /* The last axis of three, multiplied by a matrix of three rows. */
-static tw_tensor *mix(tw_tensor *images, const float *matrix, int64_t columns)
+static tw_tensor *mix(tw_tensor *images, const double *matrix, int64_t columns)
 {
+    if (!tw__dtype_is_float(images->dtype)) {
+        tw__fail(TW_TYPE_ERROR, "Cannot convert a matrix of fractions to EagerTensor of dtype %s", tw_dtype_name(images->dtype));
+        return NULL;
+    }
     tw_auto tw_tensor *flat = NULL;
-    tw_auto tw_tensor *given = tw_tensor_new(TW_FLOAT32, TW_SHAPE(3, columns), matrix),
+    tw_auto tw_tensor *given = tw_tensor_new(TW_FLOAT64, TW_SHAPE(3, columns), matrix),
                       *cast = given ? tw_cast(given, images->dtype) : NULL;
     if (!cast)
         return NULL;
@@ -177,7 +181,7 @@ static bool three_channels(tw_tensor *images)
 TW_API(image_rgb_to_grayscale, "image.rgb_to_grayscale(images: tensor, name: str = None) -> tensor",
        "How bright colours are, one channel.")
 {
-    static const float weights[] = { 0.2989f, 0.5870f, 0.1140f };
+    static const double weights[] = { 0.2989, 0.5870, 0.1140 };
     if (!three_channels(args->images))
         return NULL;
     tw_auto tw_tensor *real = tw__image_convert(args->images, TW_FLOAT32, false);
@@ -202,28 +206,27 @@ TW_API(image_grayscale_to_rgb, "image.grayscale_to_rgb(images: tensor, name: str
     return of_channels(TW_CALL(Tile, args->images, multiples), args->images, 3);
 }
 
-TW_API(image_rgb_to_yiq, "image.rgb_to_yiq(images: tensor<float32>) -> tensor", "Colours as YIQ.")
+TW_API(image_rgb_to_yiq, "image.rgb_to_yiq(images: tensor) -> tensor", "Colours as YIQ.")
 {
-    static const float matrix[] = { 0.299f,       0.59590059f, 0.2115f,      0.587f,     -0.27455667f,
-                                    -0.52273617f, 0.114f,      -0.32134392f, 0.31119955f };
+    static const double matrix[] = { 0.299, 0.59590059, 0.2115, 0.587, -0.27455667, -0.52273617, 0.114, -0.32134392, 0.31119955 };
     return three_channels(args->images) ? mix(args->images, matrix, 3) : NULL;
 }
 
-TW_API(image_yiq_to_rgb, "image.yiq_to_rgb(images: tensor<float32>) -> tensor", "Colours of YIQ.")
+TW_API(image_yiq_to_rgb, "image.yiq_to_rgb(images: tensor) -> tensor", "Colours of YIQ.")
 {
-    static const float matrix[] = { 1, 1, 1, 0.95598634f, -0.27201283f, -1.10674021f, 0.6208248f, -0.64720424f, 1.70423049f };
+    static const double matrix[] = { 1, 1, 1, 0.95598634, -0.27201283, -1.10674021, 0.6208248, -0.64720424, 1.70423049 };
     return three_channels(args->images) ? mix(args->images, matrix, 3) : NULL;
 }
 
-TW_API(image_rgb_to_yuv, "image.rgb_to_yuv(images: tensor<float32>) -> tensor", "Colours as YUV.")
+TW_API(image_rgb_to_yuv, "image.rgb_to_yuv(images: tensor) -> tensor", "Colours as YUV.")
 {
-    static const float matrix[] = { 0.299f,       -0.14714119f, 0.61497538f, 0.587f,      -0.28886916f,
-                                    -0.51496512f, 0.114f,       0.43601035f, -0.10001026f };
+    static const double matrix[] = { 0.299,       -0.14714119, 0.61497538, 0.587,      -0.28886916,
+                                     -0.51496512, 0.114,       0.43601035, -0.10001026 };
     return three_channels(args->images) ? mix(args->images, matrix, 3) : NULL;
 }
 
-TW_API(image_yuv_to_rgb, "image.yuv_to_rgb(images: tensor<float32>) -> tensor", "Colours of YUV.")
+TW_API(image_yuv_to_rgb, "image.yuv_to_rgb(images: tensor) -> tensor", "Colours of YUV.")
 {
-    static const float matrix[] = { 1, 1, 1, 0, -0.394642334f, 2.03206185f, 1.13988303f, -0.58062185f, 0 };
+    static const double matrix[] = { 1, 1, 1, 0, -0.394642334, 2.03206185, 1.13988303, -0.58062185, 0 };
     return three_channels(args->images) ? mix(args->images, matrix, 3) : NULL;
 }

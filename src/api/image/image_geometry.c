@@ -113,9 +113,15 @@ tw_tensor *tw__image_pad(tw_tensor *image, tw_tensor *top, tw_tensor *left, tw_t
 
 static bool has_sides(tw_tensor *image)
 {
-    if (image->shape.rank == 3 || image->shape.rank == 4)
+    int rank = image->shape.rank;
+    bool sides = rank == 3 || rank == 4, empty = false;
+    for (int i = rank - 3; sides && i < rank; i++)
+        empty |= image->shape.dims[i] == 0;
+    if (sides && !empty)
         return true;
     tw__owned char *shape = tw__shape_tuple(&image->shape);
+    if (empty)
+        return tw__fail(TW_VALUE_ERROR, "inner 3 dims of 'image.shape' must be > 0: %s", shape ? shape : "") == TW_OK;
     if (shape)
         tw__fail(TW_VALUE_ERROR,
                  image->shape.rank >= 0 && image->shape.rank < 3 ? "'image' (shape %s) must be at least three-dimensional."

@@ -79,7 +79,7 @@ TW_API(truediv, "truediv|math.truediv(x: tensor<T>|ragged, y: tensor<T>|ragged, 
     return tw__true_divide(args->x, args->y);
 }
 
-TW_API(scalar_mul, "scalar_mul|math.scalar_mul(scalar: tensor<T>|ragged, x: tensor<T>|ragged, name: str = None) -> tensor",
+TW_API(scalar_mul, "scalar_mul|math.scalar_mul(scalar: tensor<x>|ragged, x: tensor|ragged, name: str = None) -> tensor",
        "A number times a tensor.")
 {
     if (args->scalar->shape.rank != 0) {

@@ -112,16 +112,16 @@ tw_tensor *tw__softmax_along(const tw_op *op, tw_tensor *logits, int64_t axis)
     return result ? tw__swap_with_last(result, normal) : NULL;
 }
 
-TW_API(nn_softmax, "nn.softmax|math.softmax(logits: tensor, axis: int = -1, name: str = None) -> tensor",
+TW_API(nn_softmax, "nn.softmax|math.softmax(logits: tensor, axis: int = None, name: str = None) -> tensor",
        "exp(logits) / sum(exp(logits)) along an axis.")
 {
-    return tw__softmax_along(&tw__op_Softmax, args->logits, args->axis);
+    return tw__softmax_along(&tw__op_Softmax, args->logits, args->axis == TW_NO_INT ? -1 : args->axis);
 }
 
-TW_API(nn_log_softmax, "nn.log_softmax|math.log_softmax(logits: tensor, axis: int = -1, name: str = None) -> tensor",
+TW_API(nn_log_softmax, "nn.log_softmax|math.log_softmax(logits: tensor, axis: int = None, name: str = None) -> tensor",
        "logits - log(sum(exp(logits))) along an axis.")
 {
-    return tw__softmax_along(&tw__op_LogSoftmax, args->logits, args->axis);
+    return tw__softmax_along(&tw__op_LogSoftmax, args->logits, args->axis == TW_NO_INT ? -1 : args->axis);
 }
 
 /* ---- biases ---- */

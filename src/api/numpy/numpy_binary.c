@@ -207,7 +207,7 @@ TW_API(numpy_clip, "experimental.numpy.clip(a: tensor<common>, a_min: tensor<com
         return binary(x[1] ? &maximum : &minimum, x[0], x[1] ? x[1] : x[2]);
     if (tw__numpy_promote(t, x, 3) != TW_OK)
         return NULL;
-    return TW_CALL(Minimum, TW_TEMP(Maximum, x[0], x[1]), x[2]);
+    return TW_CALL(Maximum, TW_TEMP(Minimum, x[0], x[2]), x[1]); /* a_min holds where they contradict each other */
 }
 
 TW_API(numpy_heaviside, "experimental.numpy.heaviside(x1: tensor<common>, x2: tensor<common>) -> tensor",

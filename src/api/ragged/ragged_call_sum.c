@@ -18,7 +18,7 @@ void *tw__ragged_reduce_join_form(const tw__composite_call *c)
 void *tw__ragged_softmax_form(const tw__composite_call *c)
 {
     const tw_nn_softmax_args *args = (const void *)c->args;
-    return tw__ragged_softmax(c->t, tw__call_argument(c, 0), args->axis);
+    return tw__ragged_softmax(c->t, tw__call_argument(c, 0), args->axis == TW_NO_INT ? -1 : args->axis);
 }
 
 /* Lists of which all members have the same rows: their flat values together. */

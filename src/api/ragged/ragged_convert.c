@@ -33,8 +33,8 @@ tw_tensor *tw__ragged_to_tensor(tw__temps *t, tw_ragged_tensor *ragged, tw_tenso
     /* Sizes of partitions are int64 or int32 alike: the splits of the outermost level decide. */
     inputs[0] = rank < 0 ? tw__temp_int(t, -1, TW_INT64) : tw__temp_ints(t, dims, rank, TW_INT64);
     inputs[1] = flat;
-    inputs[2] =
-        default_value ? tw__temp_cast(t, default_value, flat->dtype) : tw__temp(t, tw_tensor_new(flat->dtype, TW_SCALAR, NULL));
+    inputs[2] = default_value ? tw__temp_fitting(t, default_value, flat->dtype)
+                              : tw__temp(t, tw_tensor_new(flat->dtype, TW_SCALAR, NULL));
     int count = nested_splits(ragged, inputs, 3);
     for (int i = 3; i < count; i++) {
         types[i - 3] = (tw_string){ "ROW_SPLITS", 10 };

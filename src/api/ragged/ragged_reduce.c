@@ -100,8 +100,12 @@ static void *reduce(tw__temps *t, void *value, const reduction *r, tw_ints axis)
 {
     tw_shape shape = tw__value_shape(value);
     bool chosen[TW_MAX_RANK] = { false };
-    if (!axis.given)
-        return over_all(t, tw__flat_values(value), r);
+    if (!axis.given) {
+        void *all = over_all(t, tw__flat_values(value), r);
+        for (int i = 1; r->keepdims && all && i < shape.rank; i++)
+            all = tw__value_expand(t, all, 0); /* as TensorFlow, whatever dimensions the flat values have */
+        return all;
+    }
     if (shape.rank < 0) {
         tw__fail(TW_VALUE_ERROR, "reductions of ragged tensors need a rank that is known");
         return NULL;

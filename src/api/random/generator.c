@@ -392,10 +392,9 @@ TW_API(random_split,
     return shape ? tw_random_stateless_uniform(shape, args->seed, .dtype = args->seed->dtype, .alg = args->alg) : NULL;
 }
 
-TW_API(
-    random_fold_in,
-    "random.fold_in|random.experimental.stateless_fold_in(seed: tensor<int32>, data: tensor<int32>, alg: value = None) -> tensor",
-    "A new seed from one and a number.")
+TW_API(random_fold_in,
+       "random.fold_in|random.experimental.stateless_fold_in(seed: tensor<int32>, data: tensor, alg: value = None) -> tensor",
+       "A new seed from one and a number.")
 {
     tw_auto tw_tensor *scalar = tw__ints_tensor(NULL, 0, TW_INT32);
     tw_auto tw_tensor *first =

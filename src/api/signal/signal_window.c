@@ -107,7 +107,9 @@ TW_API(signal_kaiser_window,
        "A Kaiser window.")
 {
     double *values = room(args->window_length, args->dtype, 1);
-    if (values)
+    if (values && args->window_length == 1)
+        values[0] = 1;
+    else if (values)
         kaiser(values, args->window_length, args->beta);
     return tensor_of(values, &TW_SHAPE(args->window_length), args->dtype);
 }

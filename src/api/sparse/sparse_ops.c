@@ -29,7 +29,7 @@ TW_API(
 {
     TW_TEMPS(t);
     tw_tensor *values = args->sp_input->values;
-    tw_tensor *other = args->default_value ? tw__temp_cast(t, args->default_value, values->dtype)
+    tw_tensor *other = args->default_value ? tw__temp_fitting(t, args->default_value, values->dtype)
                                            : tw__temp(t, tw_tensor_new(values->dtype, TW_SCALAR, NULL));
     return TW_CALL(SparseToDense, args->sp_input->indices, args->sp_input->dense_shape, values, other,
                    TW_A_BOOL("validate_indices", args->validate_indices));
@@ -226,7 +226,7 @@ TW_API(
 {
     TW_TEMPS(t);
     const tw_sparse_tensor *s = args->sp_input;
-    tw_tensor *made[4] = { NULL, NULL, NULL, NULL }, *other = tw__temp_cast(t, args->default_value, s->values->dtype);
+    tw_tensor *made[4] = { NULL, NULL, NULL, NULL }, *other = tw__temp_fitting(t, args->default_value, s->values->dtype);
     int count = 4;
     tw_value pair = { .kind = TW_VALUE_NONE };
     if (other && tw__apply(&tw__op_SparseFillEmptyRows, TW_IN(s->indices, s->values, s->dense_shape, other), 4, NULL, 0, made,

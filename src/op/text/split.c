@@ -31,11 +31,11 @@ static tw_status split_spaces(parts *p, int64_t row, tw_string s, int64_t limit)
     for (size_t k = 0;;) {
         while (k < s.size && tw__is_space(s.data[k]))
             k++;
+        size_t begin = k;
+        if (limit >= 0 && column == limit) /* the rest, even if there is none */
+            return add(p, row, column, s.data + begin, s.size - begin);
         if (k == s.size)
             return TW_OK;
-        size_t begin = k;
-        if (limit >= 0 && column == limit)
-            return add(p, row, column, s.data + begin, s.size - begin);
         while (k < s.size && !tw__is_space(s.data[k]))
             k++;
         TW_TRY(add(p, row, column++, s.data + begin, k - begin));

@@ -76,6 +76,7 @@ extern PyTypeObject *tw__py_tensor_type, *tw__py_eager_type, *tw__py_symbolic_ty
 #define TW_IS_TENSOR(o) (Py_TYPE(o) == tw__py_eager_type || Py_TYPE(o) == tw__py_symbolic_type)
 #define TW_TENSOR(o) (((tw__py_tensor *)(o))->tensor)
 PyObject *tw__py_custom_gradient(PyObject *self, PyObject *arguments); /* gradients.c */
+PyObject *tw__py_override_gradient(PyObject *self, PyObject *arguments);
 PyObject *tw__py_recompute_grad(PyObject *self, PyObject *arguments);
 PyObject *tw__py_gradients(PyObject *self, PyObject *arguments);
 PyObject *tw__py_wrap_gradient(tw_tensor *gradient); /* takes it: a tensor, slices (tf.IndexedSlices), or NULL: None */

@@ -65,6 +65,71 @@ PyObject *tw__py_custom_gradient(PyObject *self, PyObject *arguments)
     return list;
 }
 
+/* ---- gradients of nodes that the program registered (Graph.gradient_override_map) ---- */
+
+typedef struct override {
+    tw__own_gradient own;
+    PyObject *function; /* (inputs, outputs, gradients of the outputs) -> gradients of the inputs */
+} override;
+
+static void override_end(void *self)
+{
+    tw__py_inside tw__py_lock_state state = tw__py_enter();
+    Py_XDECREF(((override *)self)->function);
+}
+static const tw_class override_class = { .name = "RegisteredGradient", .size = sizeof(override), .destroy = override_end };
+
+static tw_status override_run(tw__own_gradient *self, tw__gradient *g)
+{
+    tw__held tw_tensor **given = tw__held_new((size_t)g->output_count), **made = tw__held_new((size_t)g->input_count);
+    TW_NEED(given && made);
+    for (int i = 0; i < g->output_count; i++)
+        TW_NEED(given[i] = g->output_grads[i] ? tw_retain(g->output_grads[i])
+                                              : tw__call(tw__op_find("ZerosLike"), &g->outputs[i], 1, NULL, 0));
+    tw__py_inside tw__py_lock_state state = tw__py_enter();
+    tw__py_auto PyObject *inputs = tw__py_wrap_list(g->inputs, g->input_count);
+    tw__py_auto PyObject *outputs = inputs ? tw__py_wrap_list(g->outputs, g->output_count) : NULL;
+    tw__py_auto PyObject *gradients = outputs ? tw__py_wrap_list(given, g->output_count) : NULL;
+    tw__py_auto PyObject *result =
+        gradients ? PyObject_CallFunctionObjArgs(((override *)self)->function, inputs, outputs, gradients, NULL) : NULL;
+    if (!result)
+        return tw__py_failed();
+    TW_TRY(read_gradients(result, g->input_count, made));
+    for (int i = 0; i < g->input_count; i++) {
+        g->input_grads[i] = g->wanted[i] ? tw_retain(made[i]) : NULL;
+    }
+    return TW_OK;
+}
+
+/* (operation, function, name): the function gives the gradient of the operation's node. */
+PyObject *tw__py_override_gradient(PyObject *self, PyObject *arguments)
+{
+    (void)self;
+    PyObject *given, *function;
+    const char *name;
+    if (!PyArg_ParseTuple(arguments, "OOs", &given, &function, &name))
+        return NULL;
+    struct tw_operation *operation = tw__py_is_object(given) ? tw__py_self(given) : NULL;
+    if (!operation || !tw__is(operation, &tw__class_operation))
+        return PyErr_Occurred() ? NULL : tw__py_error(PyExc_TypeError, "an operation was expected, got %R", given);
+    override *made = tw__object_new(&override_class);
+    tw__owned char *type = tw__strdup(name);
+    if (!made || !type) {
+        tw_release(made);
+        return tw__py_raise();
+    }
+    made->own.run = override_run;
+    made->function = function;
+    Py_INCREF(function);
+    tw__node *node = operation->node;
+    tw__set(&node->gradient, (tw_object *)made);
+    tw_release(made);
+    tw__free(node->gradient_type);
+    node->gradient_type = type;
+    type = NULL;
+    Py_RETURN_NONE;
+}
+
 /* A Python function of a list of tensors as a body. */
 static tw_tensors call_body(void *user, tw_tensors inputs)
 {

@@ -441,6 +441,7 @@ static PyMethodDef functions[] = {
     { "_fold", tw__py_fold_rows, METH_VARARGS, "A state that goes through the rows of flat tensors." },
     { "_case", tw__py_case, METH_VARARGS, "The function of the first condition that is true." },
     { "_custom_gradient", tw__py_custom_gradient, METH_VARARGS, "Results whose gradient a function computes." },
+    { "_override_gradient", tw__py_override_gradient, METH_VARARGS, "A function that gives the gradient of a node." },
     { "_recompute_grad", tw__py_recompute_grad, METH_VARARGS, "What a function makes of tensors, made again for the gradient." },
     { "_gradients", tw__py_gradients, METH_VARARGS, "Derivatives in the graph that is traced." },
     { "keras_objects", tw__py_keras_objects, METH_VARARGS,

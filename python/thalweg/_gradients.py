@@ -1,6 +1,7 @@
 """tf.custom_gradient, tf.gradients and their kin: functions of Python functions and nested structures, over what C derives."""
 import functools
 import inspect
+import sys
 import types
 
 import thalweg
@@ -123,6 +124,9 @@ def gradients(ys, xs, grad_ys=None, name="gradients", gate_gradients=False, aggr
               unconnected_gradients="none"):
     """The derivatives of the sum of ys by each of xs, added to the graph; in a tf.function."""
     del gate_gradients, aggregation_method  # they change how TensorFlow computes it, not what
+    overrides = sys.modules.get("thalweg._graph_mode.overrides")
+    if overrides is not None:
+        overrides.apply()
     ys, xs = _as_list(ys), _as_list(xs)
     seeds = None if grad_ys is None else _as_list(grad_ys)
     stops = [] if stop_gradients is None else _as_list(stop_gradients)

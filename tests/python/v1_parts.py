@@ -1,4 +1,4 @@
-"""Programs of tf.compat.v1 with variables in parts; tests/golden/v1_library.py runs them under TensorFlow, with those of v1_library.py."""
+"""Programs of tf.compat.v1 with variables in parts, gradients by name, distributions; tests/golden/v1_library.py runs them under TensorFlow, with those of v1_library.py."""
 import os
 import tempfile
 
@@ -75,4 +75,71 @@ def sparse_gradients_in_graphs(tf, show):
     show(len(v1.get_default_graph().as_graph_def().SerializeToString()) > 1000, v1.train.export_meta_graph().graph_def.node[0].name)
 
 
-PROGRAMS = (partitioned, sparse_gradients_in_graphs)
+def gradients_by_name(tf, show):
+    v1 = tf.compat.v1
+
+    @tf.RegisterGradient("GuidedRelu%d" % id(show))
+    def guided(op, gradient):
+        show(op.type, op.name, len(op.inputs), op.outputs[0].dtype.name)
+        return tf.where(gradient > 0., tf.cast(op.outputs[0] > 0., gradient.dtype) * gradient, tf.zeros_like(gradient))
+
+    @tf.RegisterGradient("HalfPyFunc%d" % id(show))
+    def half(op, gradient):
+        return gradient * op.inputs[1] * 0.5, None
+    graph = v1.get_default_graph()
+    x = tf.constant([-1., 2., 3.])
+    with graph.gradient_override_map({"Relu": "GuidedRelu%d" % id(show)}):
+        y = tf.nn.relu(x, name="guided")
+        inside, = tf.gradients(tf.reduce_sum(y * [1., -1., 2.]), [x])
+    plain = tf.nn.relu(x)
+    with graph.gradient_override_map({"PyFunc": "HalfPyFunc%d" % id(show), "Identity": "Nobody"}):
+        called = v1.py_func(lambda a, b: a * b, [x, tf.constant(4.)], tf.float32)
+        lost = tf.identity(x)
+    found = tf.gradients([tf.reduce_sum(y * [1., -1., 2.]), tf.reduce_sum(plain * [1., -1., 2.])], [x])[0]
+    through, = tf.gradients(tf.square(called), [x])
+    show(graph.get_operation_by_name("guided").get_attr("_gradient_op_type").decode()[:10])
+    refused(show, lambda: graph.gradient_override_map(3).__enter__(), lambda: graph.gradient_override_map({"Relu": 3}).__enter__())
+    try:
+        tf.gradients(lost, x)
+    except LookupError as e:
+        show(type(e).__name__)
+    with v1.Session() as session:
+        show(session.run([inside, found, through]))
+
+
+def distributions(tf, show):
+    v1 = tf.compat.v1
+    ds = v1.distributions
+    made = [ds.Normal([0., 1.], [1., 2.]), ds.Normal(0.5, 3.), ds.Uniform([0., 1.], 3.), ds.Gamma([2., 3.], 1.5), ds.Exponential([1., 2.]), ds.Beta([2., 3.], 1.5),
+            ds.Laplace(0.5, [1., 2.]), ds.StudentT([3., 1.5], 0.5, 2.), ds.Bernoulli(logits=[0.5, -1.]), ds.Bernoulli(probs=[0.2, 0.7], dtype=tf.float32),
+            ds.Categorical(logits=[[0.1, 0.9, 2.], [1., 1., 1.]]), ds.Categorical(probs=[0.2, 0.8], dtype=tf.int64), ds.Dirichlet([1.5, 2., 3.]),
+            ds.Multinomial(4., probs=[0.2, 0.3, 0.5]), ds.DirichletMultinomial(3., [1.5, 2., 3.])]
+    session = v1.Session()
+    for d in made:
+        show(type(d).__name__, d.dtype.name, str(d.batch_shape), str(d.event_shape), str(d.reparameterization_type), d.name, sorted(d.parameters), str(d))
+        values = {"Categorical": 1, "Bernoulli": [1, 0], "Multinomial": [1., 1., 2.], "DirichletMultinomial": [1., 1., 1.], "Dirichlet": [0.2, 0.3, 0.5]}.get(type(d).__name__, [0.4, 0.7])
+        for name in ("log_prob", "prob", "cdf", "log_cdf", "survival_function", "log_survival_function", "quantile"):
+            try:
+                show(name, session.run(getattr(d, name)(values if name != "quantile" else [0.3, 0.6])))
+            except (NotImplementedError, TypeError) as e:
+                show(name, "error")
+        for name in ("mean", "variance", "stddev", "mode", "entropy", "covariance", "batch_shape_tensor", "event_shape_tensor", "is_scalar_batch"):
+            try:
+                show(name, session.run(getattr(d, name)()))
+            except NotImplementedError as e:
+                show(name, "error")
+        drawn = d.sample([2, 3], seed=7)
+        show(str(drawn.shape), session.run(drawn), str(d.sample(seed=3).shape), str(d.sample(4).shape))
+    pairs = [(made[0], made[1]), (made[3], ds.Gamma(1., 2.)), (made[5], ds.Beta(1., 2.)), (made[8], ds.Bernoulli(probs=0.3)), (made[10], ds.Categorical(logits=[0., 1., 2.])),
+             (made[12], ds.Dirichlet([1., 2., 3.])), (made[4], ds.Exponential(3.))]
+    show(session.run([ds.kl_divergence(a, b) for a, b in pairs] + [made[0].cross_entropy(made[1])]))
+    loc = tf.constant(0.5)
+    show(session.run(tf.gradients(ds.Normal(loc, 2.).sample(3, seed=2), loc) + tf.gradients(ds.Normal(loc, 2.).log_prob(1.), loc)))
+    for call in (lambda: ds.kl_divergence(made[0], made[2]), lambda: ds.Bernoulli(), lambda: ds.Categorical(logits=[1, 2]), lambda: made[0].copy(loc=[1., 2., 3.]).batch_shape):
+        try:
+            show(str(call()))
+        except (NotImplementedError, ValueError, TypeError) as e:
+            show(type(e).__name__)
+
+
+PROGRAMS = (partitioned, sparse_gradients_in_graphs, gradients_by_name, distributions)

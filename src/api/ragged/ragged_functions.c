@@ -243,7 +243,9 @@ TW_API(ragged_boolean_mask, "ragged.boolean_mask(data: value, mask: value, name:
     TW_TEMPS(t);
     void *data = tw__value_given(t, &args->data, TW_DTYPE_NONE, "boolean_mask: data"), *made = NULL;
     void *mask = data ? tw__value_given(t, &args->mask, TW_BOOL, "boolean_mask: mask") : NULL;
-    if (mask && tw__value_dtype(mask) != TW_BOOL)
+    if (mask && tw__value_shape(mask).rank < 0)
+        tw__fail(TW_VALUE_ERROR, "mask.shape.ndims must be known statically.");
+    else if (mask && tw__value_dtype(mask) != TW_BOOL)
         tw__fail(TW_TYPE_ERROR, "boolean_mask: mask must be of dtype bool, got %s", tw_dtype_name(tw__value_dtype(mask)));
     else if (mask && tw__value_shape(mask).rank == 0)
         tw__fail(TW_VALUE_ERROR, "mask cannot be scalar.");

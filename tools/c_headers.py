@@ -46,7 +46,7 @@ PLUMBING = re.compile(r"""(
     .*_(hash|repr|equal|truth|type_spec|begins|ends|component_specs|from_components|to_components|parts|colocation|origin|mirror_kind) |
     graph_values.* | structure_(bytes|read) | (thread|trace)_(begin|end) | (group|inside)_(effects|function) |
     model_(compile_values|forget_steps|set_inputs|set_stop|train_graph|training_state|update_metrics|load_optimizer) | training_arrays |
-    layer_(set_built|set_name|set_supports_masking|set_trainable|build_shape) | call_keras_op | callback_(event|state) |
+    layer_(set_built|set_name|set_supports_masking|build_shape) | call_keras_op | callback_(event|state) |
     saved_(concrete_(keywords|set_keywords|name|inputs|outputs)|function_\w+|constant\w*|object_(directory|graph|identifier|names|session)|model_(bytes|objects|write)) |
     v1_(pop_controls|push_controls|wrap_slices|saver_(forget|read|record|remember|scope|write)) | graph_(variable_adopt|variable_collections|unfinalize) |
     variable_(allow_any_shape|components|handle_op|snapshot|graph) | partial_run.* | wrapper_(add|match) | metric_note |
@@ -84,6 +84,10 @@ def about(row, texts):
         lines.append("The result is the caller's, %s." % OWNERSHIP[row.result])
     lines += ["%s: %s" % (c_error(error), when) for error, when in text.raises]
     paths = texts.paths(row)
+    required = [f for f in row.fields if f.default is None and not f.rest]
+    later = [g.member() for f, g in zip(required, required[1:]) if f.kind == "NUMBER"]
+    if later:  # the object that may stand for a number lies between it and the next member
+        lines.append("Of the required arguments %s is given by name: .%s = …" % (" and ".join(later), later[0]))
     if paths:
         lines.append("In Python: tf.%s" % ", tf.".join(paths))
     lines = [part for line in lines for part in textwrap.wrap(line, 128, break_long_words=False, break_on_hyphens=False)]

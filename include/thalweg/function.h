@@ -20,7 +20,9 @@
 extern "C" {
 #endif
 
-/* The body of a function, branch or loop: takes tensors, which are borrowed, and gives tensors by tw_give. */
+/* The body of a function, branch or loop: takes tensors, which are borrowed, and gives tensors by tw_give. A dataset is given,
+ * and comes as an argument, as one tensor: tw_give(tw_dataset_variant_tensor(dataset)), tw_dataset_variant(arguments.items[0]).
+ * So is an array of tensors: tw_tensor_array_to_loop, tw_tensor_array_from_loop. */
 typedef tw_tensors (*tw_body)(void *user, tw_tensors arguments);
 
 /* What a body gives: the tensors, each retained. If one of them is NULL the body counts as failed. */
@@ -61,8 +63,11 @@ TW_API_FUNCTION tw_function *tw_function_new_(tw_body body, void *user, const tw
 #define TW_FUNCTION_NEW_(body, user, ...) \
     TW_MADE(tw_function *, tw_function_new_(body, user, &(tw_function_args){ tw_function_defaults, __VA_ARGS__ }))
 
-/* Calls it. `outputs` has room for *output_count tensors, which is set to the number given; they are the caller's. */
+/* Calls it. `outputs` has room for *output_count tensors, which is set to the number given; they are the caller's. It may be NULL
+ * if there is room for none. */
 TW_API_FUNCTION tw_status tw_function_call(tw_function *function, tw_tensors arguments, tw_tensor **outputs, int *output_count);
+/* The same with all results as a list, for tw_tensors_free; count is 0 if there are none, and on failure. */
+TW_API_FUNCTION tw_tensors tw_function_call_all(tw_function *function, tw_tensors arguments);
 /* The same for a function of one result. NULL on failure. */
 TW_API_FUNCTION tw_tensor *tw_function_value(tw_function *function, tw_tensors arguments);
 /* How a call with these arguments runs, as text for free(): the steps, what they join, where values lie and how many bytes they
@@ -159,6 +164,7 @@ TW_API_FUNCTION tw_status tw_host_function(tw_host_body body, void *user, tw_ten
 
 /* What they give belongs to the open scope, if there is one; see <thalweg/base.h>. */
 #ifdef TW_SCOPES
+#define tw_function_call_all(...) TW_MADE_TENSORS(tw_function_call_all(__VA_ARGS__))
 #define tw_function_value(...) TW_MADE(tw_tensor *, tw_function_value(__VA_ARGS__))
 #define tw_cond(...) TW_MADE_TENSORS(tw_cond(__VA_ARGS__))
 #define tw_switch_case(...) TW_MADE_TENSORS(tw_switch_case(__VA_ARGS__))

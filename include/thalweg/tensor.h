@@ -56,7 +56,8 @@ typedef struct tw_shape {
 #define TW_SCALAR ((tw_shape){ .rank = 0 })
 #define TW_UNKNOWN_SHAPE ((tw_shape){ .rank = -1 })
 
-/* An element of a string tensor. */
+/* Bytes: an element of a string tensor, a text in a tw_value. Where the library gives one, a zero byte follows: a text may be
+ * printed and passed on as `data` alone. */
 typedef struct tw_string {
     const char *data;
     size_t size;

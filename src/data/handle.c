@@ -344,6 +344,10 @@ static tw_status variant_init(void *pointer, const void *arguments)
     if (args->variant->dtype != TW_VARIANT)
         return tw__fail(TW_TYPE_ERROR, "_VariantDataset: a tensor of dtype variant is expected, got %s",
                         tw_dtype_name(args->variant->dtype));
+    if (!told && !args->variant->data)
+        return tw__fail(
+            TW_INVALID_ARGUMENT,
+            "_VariantDataset: a tensor of a graph does not tell what the elements of its dataset are; element_spec has to");
     if (!told && !(inner = tw__dataset_of("_VariantDataset", args->variant)))
         return tw__error_status();
     self->count = inner ? inner->count : 0;

@@ -244,23 +244,44 @@ static tw_status check_call(const tw_function *f, tw_tensors arguments)
     return tw__check_tensors(arguments, f->name) ? TW_OK : tw__error_status();
 }
 
+/* The graph for a call with these arguments, a new reference; who notes graphs is told. */
+static tw__function *graph_of_call(tw_function *f, tw_tensors arguments)
+{
+    tw__function *graph = f->only ? tw_retain(f->only) : find_call(f, arguments, true);
+    void (*told)(tw__function *) = tw__function_noted;
+    if (graph && told)
+        told(graph);
+    return graph;
+}
+
 tw_status tw_function_call(tw_function *f, tw_tensors arguments, tw_tensor **outputs, int *output_count)
 {
     TW_TRY(check_call(f, arguments));
-    if (!outputs || !output_count)
+    if (!output_count || (!outputs && *output_count))
         return tw__fail(TW_INVALID_ARGUMENT, "%s: there is no place for the outputs", f->name);
-    tw_auto tw__function *graph = f->only ? tw_retain(f->only) : find_call(f, arguments, true);
+    tw_auto tw__function *graph = graph_of_call(f, arguments);
     TW_NEED(graph);
-    void (*told)(tw__function *) = tw__function_noted;
-    if (told)
-        told(graph);
     if (graph->output_count > *output_count)
         return tw__fail(TW_INVALID_ARGUMENT, "%s gives %d tensors; there is room for %d", f->name, graph->output_count,
                         *output_count);
-    else
-        TW_TRY(tw__function_call(graph, arguments.items, outputs));
+    TW_TRY(tw__function_call(graph, arguments.items, outputs));
     *output_count = graph->output_count;
     return TW_OK;
+}
+
+tw_tensors tw_function_call_all(tw_function *f, tw_tensors arguments)
+{
+    tw_tensors results = { NULL, 0 };
+    tw_auto tw__function *graph = check_call(f, arguments) == TW_OK ? graph_of_call(f, arguments) : NULL;
+    if (!graph || !(results.items = tw__alloc_array((size_t)graph->output_count + 1, sizeof *results.items)))
+        return results;
+    if (tw__function_call(graph, arguments.items, results.items) == TW_OK)
+        results.count = graph->output_count;
+    if (!results.count) {
+        tw__free(results.items);
+        results.items = NULL;
+    }
+    return results;
 }
 
 char *tw_function_plan(tw_function *f, tw_tensors arguments)

@@ -257,37 +257,6 @@ tw_tensor *tw__tensor_copy(const tw_tensor *tensor)
     return values ? tw_tensor_new(tensor->dtype, tensor->shape, values) : NULL;
 }
 
-tw_tensor *tw_tensor_float(float value)
-{
-    return tw_tensor_new(TW_FLOAT32, TW_SCALAR, &value);
-}
-
-tw_tensor *tw_tensor_double(double value)
-{
-    return tw_tensor_new(TW_FLOAT64, TW_SCALAR, &value);
-}
-
-tw_tensor *tw_tensor_int(int32_t value)
-{
-    return tw_tensor_new(TW_INT32, TW_SCALAR, &value);
-}
-
-tw_tensor *tw_tensor_int64(int64_t value)
-{
-    return tw_tensor_new(TW_INT64, TW_SCALAR, &value);
-}
-
-tw_tensor *tw_tensor_bool(bool value)
-{
-    return tw_tensor_new(TW_BOOL, TW_SCALAR, &value);
-}
-
-tw_tensor *tw_tensor_string(const char *data, size_t size)
-{
-    tw_string string = { data, size };
-    return tw_tensor_new(TW_STRING, TW_SCALAR, &string);
-}
-
 tw_tensor *tw_tensor_borrow(tw_dtype dtype, tw_shape shape, void *data, void (*free_data)(void *context), void *context)
 {
     int64_t count = 0;

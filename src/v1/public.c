@@ -54,7 +54,12 @@ static tw_status check(const tw_v1_saver *saver, const tw_session *session, cons
 tw_status tw_v1_saver_save(tw_v1_saver *saver, tw_session *session, const char *path)
 {
     TW_TRY(check(saver, session, path, "tw_v1_saver_save"));
-    return tw__impl_v1_saver_write(&(tw_v1_saver_write_args){ .self = saver, .session = session, .prefix = path });
+    TW_TRY(tw__impl_v1_saver_write(&(tw_v1_saver_write_args){ .self = saver, .session = session, .prefix = path }));
+    tw_v1_saver_record_args record;
+    tw_args_default(&tw__signature_v1_saver_record, &record);
+    record.self = saver;
+    record.path = path;
+    return tw__impl_v1_saver_record(&record);
 }
 
 tw_status tw_v1_saver_restore(tw_v1_saver *saver, tw_session *session, const char *path)

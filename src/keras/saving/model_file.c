@@ -61,7 +61,7 @@ TW_METHOD(
     "keras.Model._save(self: layer, filepath: str, overwrite: bool = True, save_format: str = None, include_optimizer: bool = True, "
     "parents: list<trackable> = None, names: value = None, children: list<trackable> = None, keys: value = None, "
     "signatures: list<saved_concrete> = None, custom_gradients: bool = True)",
-    "Writes the model: structure, weights and, as far as the format has them, functions. A path that ends in .h5 means HDF5, others a SavedModel.")
+    "Writes the model: structure, weights and, as far as the format has them, functions. A path that ends in .h5 means HDF5, in .keras Keras's own format, others a SavedModel.")
 {
     switch (kind_of(args->filepath, args->save_format)) {
     case KIND_TF: {

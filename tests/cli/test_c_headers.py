@@ -276,3 +276,57 @@ def test_ownership(tmp_path):
     source.write_text(OWNERSHIP)
     assert run_program("gcc", [str(source)], tmp_path, *STRICT) == "222 2 1 3 2\n"
     check_memory(str(tmp_path / "program"), tmp_path)
+
+
+HANDY = """#include <thalweg.h>
+static tw_tensors as_batch(void *user, tw_tensors in)
+{
+    tw_value elements = TW_OBJECT(tw_tensor_spec(TW_SCALAR, TW_INT64));
+    return tw_give(tw_dataset_variant_tensor(tw_dataset_batch(user ? tw_dataset_variant(in.items[0]) : tw_dataset_variant(in.items[0], elements), 2)));
+}
+TW_BODY(both) { return tw_give(tw_add(in.items[0], in.items[0]), in.items[0]); }
+TW_BODY(counted)
+{
+    tw_variable_assign_add(user, in.items[0]);
+    return TW_GIVE_NOTHING;
+}
+int main(void)
+{
+    tw_scoped();
+    tw_tensor *words = TW_SS("one", "", "three"), *read = tw_strings_substr(words, TW_I(0), TW_I(2));
+    printf("%d %s|%s|%s\\n", (int)tw_tensor_dim(words, 0), tw_tensor_string_at(words, 0).data, tw_tensor_string_at(words, 1).data,
+           tw_tensor_string_at(read, 2).data);
+    tw_dataset *windows = tw_dataset_window(tw_dataset_range(0, 4), 2, .drop_remainder = true);
+    tw_iterator *each = tw_iterator(tw_dataset_flat_map(windows, tw_function_new(as_batch, NULL)));
+    for (tw_tensors e; (e = tw_iterator_next(each)).count;)
+        tw_tensor_print(stdout, tw_tensors_at(e, 0));
+    tw_dataset_flat_map(windows, tw_function_new(as_batch, windows));
+    printf("%s\\n", tw_made_text(tw_take_error(NULL)));
+    tw_tensors results = tw_function_call_all(tw_function_new(both, NULL), TW_TENSORS(TW_I(3)));
+    printf("%d %d", (int)results.count, (int)tw_tensor_int_at(tw_tensors_at(results, 0), 0));
+    tw_variable *count = tw_variable(TW_I(0));
+    tw_function *counts = tw_function_new(counted, count);
+    results = tw_function_call_all(counts, TW_TENSORS(TW_I(5)));
+    int none = 0;
+    tw_function_call(counts, TW_TENSORS(TW_I(2)), NULL, &none);
+    printf(" %d %d\\n", (int)results.count, (int)tw_tensor_int_at(tw_variable_read(count), 0));
+    tw_layer *dense = tw_layers_dense(2);
+    tw_layer_call(dense, tw_ones(TW_IS(1, 3)));
+    tw_layer_set_trainable(dense, false);
+    printf("%d %d\\n", (int)tw_layer_trainable_variables(dense).count, tw_objects_at(tw_layer_variables(dense), 2) == NULL);
+    tw_tensor_strings(NULL);
+    tw_square(tw_tensors_at(tw_layer_get_weights(dense), 7));
+    printf("%s\\n", tw_made_text(tw_take_error(NULL)));
+    return tw_report(stdout);
+}
+"""
+
+
+@each_compiler
+def test_handy_words(compiler, tmp_path):
+    """What <thalweg/literal.h> has for programs: texts, members of lists, objects as values; all results of a function, and none."""
+    source = tmp_path / "handy.c"
+    source.write_text(HANDY)
+    lines = run_program(compiler, [str(source)], tmp_path, *STRICT).splitlines()
+    assert lines[:3] == ["3 one||th", "tf.Tensor([0 1], shape=(2,), dtype=int64)", "tf.Tensor([2 3], shape=(2,), dtype=int64)"]
+    assert "element_spec" in lines[3] and lines[4:6] == ["2 6 0 7", "0 1"] and "tw_tensor_strings" in lines[6] and len(lines) == 7, lines

@@ -9,6 +9,7 @@
 #include "keras/keras.h"
 #include "keras/regularizers/regularizers.h"
 #include "keras/own.h"
+#include "rows.h"
 
 void tw__dict_put(tw__dict *dict, const char *key, tw_value value)
 {
@@ -232,6 +233,8 @@ static void put_fields(tw__dict *dict, const void *object, const char *skip, tw_
     const void *config = tw_object_config(object);
     for (int i = 0; signature && config && i < signature->field_count; i++) {
         const tw_field *field = &signature->fields[i];
+        bool untold =
+            field->inherited || signature == &tw__signature_layer; /* base classes take a regularizer, and do not tell */
         char word[80];
         tw_value value;
         snprintf(word, sizeof word, " %s ", field->name);
@@ -243,8 +246,7 @@ static void put_fields(tw__dict *dict, const void *object, const char *skip, tw_
         snprintf(word, sizeof word, " %s ", field->name);
         if (take_out(own, field->name, &value))
             tw__dict_put(dict, field->name, value);
-        else if (!strstr(skip, word) && !(field->inherited && strcmp(field->name, "activity_regularizer") ==
-                                                                  0)) /* which base classes take and do not tell */
+        else if (!strstr(skip, word) && !(untold && strcmp(field->name, "activity_regularizer") == 0))
             tw__dict_put(dict, field->name, field_value(field, config));
     }
 }

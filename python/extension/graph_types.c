@@ -57,10 +57,26 @@ PyObject *tw__py_present_graph(PyObject *module, PyObject *unused)
     return tw__py_wrap_graph(tw__tracing);
 }
 
+/* What the program called it: "step" of "__inference_step_12". */
+static PyObject *graph_name(PyObject *self, void *unused)
+{
+    (void)unused;
+    static const char prefix[] = "__inference_";
+    const char *name = ((view *)self)->graph->name ? ((view *)self)->graph->name : "", *end = strrchr(name, '_');
+    bool numbered = end && end[1] && strspn(end + 1, "0123456789") == strlen(end + 1);
+    if (strncmp(name, prefix, sizeof prefix - 1) != 0 || !numbered || end < name + sizeof prefix - 1)
+        return PyUnicode_FromString(name);
+    name += sizeof prefix - 1;
+    return PyUnicode_FromStringAndSize(name, end - name);
+}
+
 static PyObject *graph_repr(PyObject *self)
 {
-    tw__graph *graph = ((view *)self)->graph;
-    return PyUnicode_FromFormat("FuncGraph(name=%s, id=%zu)", graph->name ? graph->name : "", (size_t)(uintptr_t)graph);
+    PyObject *name = graph_name(self, NULL);
+    PyObject *text =
+        name ? PyUnicode_FromFormat("FuncGraph(name=%U, id=%zu)", name, (size_t)(uintptr_t)((view *)self)->graph) : NULL;
+    Py_XDECREF(name);
+    return text;
 }
 
 static PyObject *get_operations(PyObject *self, PyObject *unused)
@@ -109,13 +125,6 @@ static PyObject *tensor_by_name(PyObject *self, PyObject *name)
     if (!node || *rest || output < 0 || output >= node->output_count)
         return tw__py_error(PyExc_KeyError, "The name '%s' refers to a Tensor which does not exist.", text);
     return tw__py_wrap_tensor(tw__node_output(node, (int)output));
-}
-
-static PyObject *graph_name(PyObject *self, void *unused)
-{
-    (void)unused;
-    tw__graph *graph = ((view *)self)->graph;
-    return PyUnicode_FromString(graph->name ? graph->name : "");
 }
 
 static PyObject *outer_graph(PyObject *self, void *unused)

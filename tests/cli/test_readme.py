@@ -37,12 +37,19 @@ def test_command(command, folder):
     assert printed or " convert " in command
 
 
-def test_tensorboard(folder):
-    (command,) = re.findall(r"`(thalweg tensorboard [^`]*)`", open(os.path.join(pages.ROOT, "README.md")).read())
-    with subprocess.Popen([os.path.join(pages.BUILD, "bin", "thalweg"), *command.split()[1:], "--port", "0"], cwd=folder, stdout=subprocess.PIPE,
+@pytest.mark.parametrize("name, port", [("tensorboard", "--port"), ("serve", "--rest_api_port")])
+def test_server(name, port, folder):
+    """The commands that serve until they are stopped say where."""
+    (command,) = re.findall(r"`thalweg (%s [^`]*)`" % name, open(os.path.join(pages.ROOT, "README.md")).read())
+    if name == "serve":
+        pages.run(["thalweg", "model", "convert", "model.h5", "saved"], folder)
+    with subprocess.Popen([os.path.join(pages.BUILD, "bin", "thalweg"), *command.split(), port, "0"], cwd=folder, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True) as server:
-        assert "http://localhost:" in server.stdout.readline()
+        lines = [server.stdout.readline()]
+        while lines[-1] and "http://localhost:" not in lines[-1]:
+            lines.append(server.stdout.readline())
         server.terminate()
+    assert lines[-1], lines
 
 
 def test_c(tmp_path):

@@ -148,3 +148,12 @@ def test_graphs_of_functions_are_graphs():
             with graph.as_default():
                 pass
     assert not isinstance(concrete, tf.Graph) and isinstance(tf.Graph(), tf.Graph)
+
+
+@pytest.mark.parametrize("name", ["train_one_step", "f", "_", "step_2", "__inference_x"])
+def test_a_graph_is_named_as_its_function(name):
+    def body(x):
+        return x
+    body.__name__ = name
+    graph = tf.function(body).get_concrete_function(tf.constant(1)).graph
+    assert graph.name == name and str(graph).startswith("FuncGraph(name=%s, id=" % name)

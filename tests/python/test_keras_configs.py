@@ -65,3 +65,20 @@ def test_custom_objects():
 def test_no_model(text):
     with pytest.raises((ValueError, TypeError)):
         tf.keras.models.model_from_json(text)
+
+
+class Plain(tf.keras.layers.Layer):
+    def __init__(self, size, name=None, trainable=True, dtype=None):
+        super().__init__(name=name, trainable=trainable, dtype=dtype)
+        self.size = size
+
+    def get_config(self):
+        return {**super().get_config(), "size": self.size}
+
+
+def test_own_layers_tell_what_their_base_takes_but_for_the_regularizer():
+    """As in Keras, so that classes whose __init__ takes no more than that can be made of their configs."""
+    layer = Plain(3, name="p")
+    assert layer.get_config() == {"name": "p", "trainable": True, "dtype": "float32", "size": 3}
+    layer.activity_regularizer = tf.keras.regularizers.L2(0.1)
+    assert Plain.from_config(layer.get_config()).size == 3

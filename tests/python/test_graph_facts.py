@@ -18,7 +18,7 @@ def test_facts_of_a_graph():
         return {"out": tf.nn.relu(tf.matmul(x, tf.ones([2, 2])) * w)}
     concrete = f.get_concrete_function()
     graph = concrete.graph
-    assert graph is concrete.graph and graph == concrete.outputs[0].graph and concrete.outputs[0].graph == graph and graph.name == concrete.name.decode()
+    assert graph is concrete.graph and graph == concrete.outputs[0].graph and concrete.outputs[0].graph == graph and graph.name == "f"
     assert [t.name for t in graph.inputs] == ["x:0", "mul/ReadVariableOp/resource:0"] and [t.name for t in graph.outputs] == ["Identity:0"]
     assert graph.structured_outputs["out"].name == "Identity:0" and graph.output_shapes == [tf.TensorShape([None, 2])]
     assert graph.structured_input_signature == ((tf.TensorSpec([None, 2], tf.float32, name="x"),), {})

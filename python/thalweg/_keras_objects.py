@@ -284,6 +284,7 @@ for _module_of_kind, _kind in ((keras.losses, "loss"), (keras.metrics, "metric")
                                (keras.regularizers, "regularizer"), (keras.constraints, "constraint")):
     _module_of_kind.serialize, _module_of_kind.deserialize = _serializer(serialize_keras_object, _kind), _by_name(_kind, _module_of_kind.get)
 keras.constraints.get, keras.regularizers.get = _get(keras.constraints, "constraint function"), _get(keras.regularizers, "regularizer")
+keras.initializers.get = _get(keras.initializers, "initializer")
 keras.optimizers.schedules.serialize = _serializer(serialize_keras_object, "learning_rate_schedule")
 keras.optimizers.schedules.deserialize = _deserialize("optimizers.schedule")
 keras.layers.serialize = _serializer(_serialize_layer, "layer")

@@ -5,6 +5,7 @@
  * by itself (base/language.h), and is asked first, so that a class of the program may replace one of the library's. */
 #include "base/language.h"
 #include "api/args_values.h"
+#include "keras/initializers/initializers.h"
 #include "keras/callable.h"
 #include "keras/optimizers/optimizers.h"
 #include "keras/safe_mode.h"
@@ -63,6 +64,8 @@ static tw_value function_entry(const tw_callable *function)
 tw_value tw__serialize(const void *object, const char *module)
 {
     tw_value own = { .kind = TW_VALUE_NONE };
+    const void *function = tw__initializer_function(object);
+    object = function ? function : object;
     if (tw__language.serialize && (tw__language.serialize(object, &own) || tw_error_code() != TW_OK))
         return own;
     if (tw_class_of(object) == &tw__callable_class)

@@ -4,6 +4,7 @@
 #include "graph/graph.h"
 #include "kernel/kernel.h"
 #include "kernel/random/random.h"
+#include "keras/callable.h"
 #include "keras/initializers/initializers.h"
 #include "keras/keras.h"
 #include "keras/own.h"
@@ -80,6 +81,8 @@ tw_initializer *tw__initializer_get(tw_named named)
     if (tw__named_is_object(named)) {
         if (tw__is(named, &tw__class_initializer))
             return tw_retain(named);
+        if (tw__is_callable(named))
+            return tw__initializer_of_function((tw_callable *)(uintptr_t)named);
         tw__fail(TW_VALUE_ERROR, "Could not interpret initializer identifier: an object of class %s", tw_class_name(named));
         return NULL;
     }

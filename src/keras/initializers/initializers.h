@@ -30,6 +30,10 @@ tw_named tw__initializer_again(tw_named named, tw_initializer **made);
 tw_initializer *tw__initializer_get(tw_named named);
 tw_status tw__initializer_check(tw_named named); /* NULL is fine */
 
+struct tw_callable;
+tw_initializer *tw__initializer_of_function(struct tw_callable *function); /* (function.c) */
+const void *tw__initializer_function(const void *object); /* the function of such an initializer, borrowed; else NULL */
+
 /* ---- Keras's seeds (seed.c) ---- */
 tw_status tw__keras_seed_next(int64_t *seed); /* 1 … 10**9 */
 

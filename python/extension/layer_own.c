@@ -350,6 +350,16 @@ static PyObject *run(PyObject *self, own_call *c, PyObject *ready)
     return result;
 }
 
+static bool note_inputs(tw_layer *model, PyObject *inputs)
+{
+    tw_value value = { .kind = TW_VALUE_NONE };
+    bool good = tw__py_read_value(inputs, &value);
+    if (good)
+        tw__model_called(model, &value);
+    tw_value_free(&value);
+    return good;
+}
+
 static PyObject *call_own(PyObject *self, tw_layer *layer, own_call *c)
 {
     conversion converted = { .layer = layer };
@@ -357,8 +367,8 @@ static PyObject *call_own(PyObject *self, tw_layer *layer, own_call *c)
     if (!ready)
         return NULL;
     PyObject *first = converted.first;
-    if (ready == first)
-        tw__model_called(layer, TW_TENSOR(first));
+    if (tw__model_is_new(layer) && !note_inputs(layer, ready))
+        return NULL;
     if (tw__layer_begin(layer) != TW_OK)
         return tw__py_raise();
     int outer = tw__py_training_begin(c->training);

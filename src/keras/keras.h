@@ -203,14 +203,14 @@ typedef struct tw__model {
     struct tw_tensors (*call_all)(tw_model *self, struct tw_tensors inputs, int training,
                                   void *state); /* the same with several */
     void *state;
-    void *steps[3];        /* its own steps of training, testing and predicting (tw_step_function), or NULL */
-    tw_dtype input_dtype;  /* as _set_inputs said; TW_DTYPE_NONE: it did not */
-    tw_dtype called_dtype; /* the one tensor of the first call; TW_DTYPE_NONE before */
-    tw_shape called_shape;
+    void *steps[3];               /* its own steps of training, testing and predicting (tw_step_function), or NULL */
+    tw_dtype input_dtype;         /* as _set_inputs said; TW_DTYPE_NONE: it did not */
+    tw_value save_spec;           /* of the inputs of the first call (saving/save_spec.c); None before */
     struct tw__trainer *trainer;  /* what compile and the steps of training made (models/training.h); a reference, or NULL */
     struct tw_strategy *strategy; /* in whose scope the model was made, and whose replicas train it; a reference, or NULL */
 } tw__model;
-void tw__model_called(tw_layer *layer, const tw_tensor *input); /* notes that, if the layer is a model */
+bool tw__model_is_new(const tw_layer *layer);                   /* a model of whose inputs nothing is known */
+void tw__model_called(tw_layer *layer, const tw_value *inputs); /* notes them, if it is such a model */
 typedef struct tw__trainer tw__trainer;
 extern const tw_class tw__trainer_class;
 

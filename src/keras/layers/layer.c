@@ -286,7 +286,7 @@ tw_tensor *tw__layer_call(tw_layer *layer, tw_tensor *input, int training)
     tw_tensor *ready = tw__layer_input(layer, input), *output = NULL;
     if (!ready)
         return NULL;
-    tw__model_called(layer, ready);
+    tw__model_called(layer, &TW_LEAF(ready));
     if (tw__layer_begin(layer) == TW_OK) {
         if (tw__layer_build(layer, &ready->shape) == TW_OK)
             output = methods->call(layer, ready, training);

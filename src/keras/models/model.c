@@ -51,6 +51,7 @@ static void model_visit(void *self, tw__visitor visitor, void *context)
 
 static void model_clear(void *self)
 {
+    tw_value_free(&((tw__model *)self)->save_spec);
     tw__set(&((tw__model *)self)->trainer, NULL);
     tw__set(&((tw__model *)self)->strategy, NULL);
 }
@@ -58,18 +59,6 @@ static void model_clear(void *self)
 TW_CLASS(model, "keras.Model|keras.models.Model(**layer)", .parent = &tw__class_layer, .size = sizeof(tw__model),
          .init = model_init, .visit = model_visit, .clear = model_clear, .destroy = model_clear, .methods = &model_methods,
          .doc = "Layers that work together; to be subclassed.");
-
-void tw__model_called(tw_layer *layer, const tw_tensor *input)
-{
-    tw__model *model = (tw__model *)layer;
-    if (!tw__is(layer, &tw__class_model) || layer->at_root ||
-        model->called_dtype) /* at_root: build(), which is told a shape alone */
-        return;
-    model->called_dtype = input->dtype;
-    model->called_shape = input->shape;
-    if (input->shape.rank > 0)
-        model->called_shape.dims[0] = -1;
-}
 
 /* The names of what build() makes have no model in front, as in TensorFlow, which traces the bare `call` there. */
 TW_METHOD(model_build, "keras.Model.build(self: layer, input_shape: shape)",

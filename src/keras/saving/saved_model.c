@@ -150,8 +150,10 @@ static tw_status find_input(tw_layer *model, model_input *input)
     if (functional)
         return functional_input(functional, input);
     const tw_value *specs = tw__revived_input(model);
+    bool sequential = tw__is(model, &tw__class_sequential);
+    tw__auto(tw_value_free) tw_value called = tw__model_save_spec(model, !input->fixed);
     if (!specs)
-        specs = tw__sequential_specs(model);
+        specs = sequential ? tw__sequential_specs(model) : &called;
     if (specs && tw__is_nested(specs)) {
         TW_TRY(tw__structure_each(specs, add_spec, input));
         input->structure = tw__value_copy(specs);
@@ -162,10 +164,10 @@ static tw_status find_input(tw_layer *model, model_input *input)
     tw_shape shape = model->batch_input_shape, output;
     char *name = tw__strdup("input_1");
     tw_status status = name ? TW_OK : TW_RESOURCE_EXHAUSTED;
-    bool sequential = tw__is(model, &tw__class_sequential);
-    if (shape.rank < 0 && !sequential && own->called_dtype) {
-        dtype = own->called_dtype;
-        shape = own->called_shape;
+    tw_spec spec;
+    if (shape.rank < 0 && tw__value_spec(&called, &spec)) {
+        dtype = spec.dtype;
+        shape = spec.shape;
     }
     if (status == TW_OK && shape.rank < 0 && model->built) {
         tw_value value = sequential ? tw_sequential_input_shape(model) : tw__value_copy(&model->build_shape);
@@ -193,6 +195,17 @@ static tw_status find_input(tw_layer *model, model_input *input)
     if (status == TW_OK)
         input->structure = tw__spec_value(dtype, &input->shapes[0], "inputs");
     tw__free(name);
+    return status;
+}
+
+tw_status tw__model_inputs(tw_layer *model, tw_value *structure)
+{
+    tw__auto(free_input) model_input input = { .structure = NONE };
+    tw_status status = find_input(model, &input);
+    bool single = status == TW_OK && input.count == 1 && !tw__is_nested(&input.structure);
+    *structure = single            ? tw__spec_value(input.dtypes[0], &input.shapes[0], input.names[0])
+                 : status == TW_OK ? tw__value_copy(&input.structure)
+                                   : NONE;
     return status;
 }
 
@@ -240,7 +253,7 @@ tw_value tw__specs_exchange(const tw_value *value, tw_tensor **tensors, int *nex
     if (value->kind != TW_VALUE_LIST && value->kind != TW_VALUE_TUPLE && value->kind != TW_VALUE_DICT)
         return tw__value_copy(value);
     bool dict = value->kind == TW_VALUE_DICT;
-    tw_value made = { .kind = value->kind };
+    tw_value made = { .kind = value->kind, .list = { .form = tw_retain(value->list.form) } };
     tw__owned int64_t *order = dict ? tw__alloc_array((size_t)value->list.count + 1, sizeof *order) : NULL;
     made.list.items = tw__alloc_array((size_t)value->list.count + 1, sizeof *made.list.items);
     if (made.list.items && (order || !dict)) {

@@ -21,6 +21,9 @@ tw_status tw__keras_attach_others(tw_layer *model, const char *directory);
 /* A layer that calls the functions of the file (revived.c), and what such a one takes first: specs, or NULL. */
 extern const tw_class tw__class_revived;
 const tw_value *tw__revived_input(const tw_layer *layer);
+/* The specs of what a model is called with, in their structure; an error if that is not known. */
+tw_status tw__model_inputs(tw_layer *model, tw_value *structure);
+tw_value tw__model_save_spec(const tw_layer *model, bool any_batch); /* what the first call showed (save_spec.c), or None */
 /* A structure of specs with tensors in their places, or the other way round: *next counts them; dicts go by their keys. */
 tw_value tw__specs_exchange(const tw_value *value, tw_tensor **tensors, int *next);
 tw_status tw__keras_metadata(void *context, const tw__object_walk *walk, tw__text *text);

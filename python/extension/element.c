@@ -128,8 +128,7 @@ static void *ordered_form(const tw_value *dict)
 
 static bool read_members(PyObject *members, PyObject *keys, tw__py_reading leaves, tw_value *out);
 
-/* The form of a mapping, if it is no dict of texts in order; false: an exception. */
-static bool form_of_mapping(PyObject *mapping, PyObject *keys, void **out)
+bool tw__py_form_of_mapping(PyObject *mapping, PyObject *keys, void **out)
 {
     bool plain = PyDict_CheckExact(mapping) || is_wrapper(mapping), needed = !plain;
     PyObject *order = PySequence_List(mapping);
@@ -168,7 +167,7 @@ static bool read_mapping(PyObject *mapping, tw__py_reading leaves, tw_value *out
             Py_CLEAR(members);
     }
     out->kind = TW_VALUE_DICT;
-    return members && form_of_mapping(mapping, keys, &out->list.form) && read_members(members, keys, leaves, out);
+    return members && tw__py_form_of_mapping(mapping, keys, &out->list.form) && read_members(members, keys, leaves, out);
 }
 
 bool tw__py_form_of_tuple(PyObject *tuple, void **out)

@@ -101,7 +101,9 @@ bool tw__py_datasets_start(PyObject *module); /* dataset.c */
 /* A structure that a dataset's element is, or (specs) the structure of its specs. */
 typedef enum tw__py_reading { TW_PY_TENSORS, TW_PY_SPECS, TW_PY_ARRAYS } tw__py_reading; /* arrays: lists are structures, too */
 bool tw__py_read_element(PyObject *value, tw__py_reading leaves, tw_value *out);
-PyObject *tw__py_formed(tw_value *value, bool arrays);   /* a container with a form; takes the members */
+PyObject *tw__py_formed(tw_value *value, bool arrays); /* a container with a form; takes the members */
+/* Of a mapping with such keys, sorted; NULL for a dict of texts in order; false: an exception. */
+bool tw__py_form_of_mapping(PyObject *mapping, PyObject *keys, void **form);
 bool tw__py_form_of_tuple(PyObject *tuple, void **form); /* of a named tuple; NULL for others; false: an exception */
 void *tw__py_element_function(PyObject *function);       /* a new reference */
 void tw__py_elements_start(void);

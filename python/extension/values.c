@@ -144,6 +144,29 @@ PyObject *tw__py_arrays(tw_value *value)
     return made;
 }
 
+/* Whether it is of a class below dict that is not Python's own: results keep it, as tf.nest does. */
+static bool is_own_dict(PyObject *dict)
+{
+    if (PyDict_CheckExact(dict))
+        return false;
+    tw__py_auto PyObject *module = PyObject_GetAttrString((PyObject *)Py_TYPE(dict), "__module__");
+    PyErr_Clear();
+    return module && PyUnicode_Check(module) && PyUnicode_CompareWithASCIIString(module, "collections") != 0;
+}
+
+/* Its pairs by their keys, and its form; keys that can't be sorted make it a plain dict. */
+static bool sort_own_dict(PyObject *dict, PyObject *pairs, void **form)
+{
+    tw__py_auto PyObject *keys = PyList_New(PyList_Size(pairs));
+    if (PyList_Sort(pairs) < 0) {
+        PyErr_Clear();
+        return true;
+    }
+    for (Py_ssize_t i = 0; keys && i < PyList_Size(pairs); i++)
+        PyList_SetItem(keys, i, Py_NewRef(PyTuple_GetItem(PyList_GetItem(pairs, i), 0)));
+    return keys && tw__py_form_of_mapping(dict, keys, form);
+}
+
 bool tw__py_read_value(PyObject *value, tw_value *out)
 {
     *out = (tw_value){ .kind = TW_VALUE_NONE };
@@ -201,6 +224,7 @@ bool tw__py_read_value(PyObject *value, tw_value *out)
         if (!good)
             tw__py_raise();
         good = good && (!PyTuple_Check(value) || tw__py_form_of_tuple(value, &out->list.form));
+        good = good && (!dict || !is_own_dict(value) || sort_own_dict(value, pairs, &out->list.form));
         for (Py_ssize_t i = 0; good && i < count; i++) {
             tw__py_auto PyObject *item =
                 dict ? PySequence_GetItem(PyList_GetItem(pairs, i / 2), i % 2) : PySequence_GetItem(value, i);

@@ -199,7 +199,7 @@ tw_status tw__replace_tensors(const tw_value *value, tw__replacement replace, vo
     tw_value *items = tw__alloc_array((size_t)value->list.count + 1, sizeof *items);
     if (!items)
         return TW_RESOURCE_EXHAUSTED;
-    *out = (tw_value){ .kind = value->kind, .list = { items, value->list.count } };
+    *out = (tw_value){ .kind = value->kind, .list = { items, value->list.count, tw_retain(value->list.form) } };
     for (int64_t i = 0; i < value->list.count; i++)
         TW_TRY(tw__replace_tensors(&value->list.items[i], replace, context, &items[i]));
     return TW_OK;

@@ -62,7 +62,7 @@ static tw_value result_at(const tw_value *structure, tw_layer *layer, int node)
     for (int64_t i = 0; i < structure->list.count; i++)
         items[i] =
             dict && i % 2 == 0 ? tw__value_copy(&structure->list.items[i]) : result_at(&structure->list.items[i], layer, node);
-    return (tw_value){ .kind = structure->kind, .list = { items, structure->list.count } };
+    return (tw_value){ .kind = structure->kind, .list = { items, structure->list.count, tw_retain(structure->list.form) } };
 }
 
 tw_value tw__node_results(tw_layer *layer, int node)
@@ -102,7 +102,7 @@ tw_status tw__flatten_result(const tw_value *value, tw__flattening *f, tw_value 
     tw_value *items = tw__alloc_array((size_t)value->list.count + 1, sizeof *items);
     if (!items)
         return TW_RESOURCE_EXHAUSTED;
-    *structure = (tw_value){ .kind = value->kind, .list = { items, value->list.count } };
+    *structure = (tw_value){ .kind = value->kind, .list = { items, value->list.count, tw_retain(value->list.form) } };
     if (value->kind == TW_VALUE_DICT)
         return flatten_dict(value, f, items);
     for (int64_t i = 0; i < value->list.count; i++)

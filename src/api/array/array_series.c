@@ -226,18 +226,17 @@ TW_API(meshgrid, "meshgrid(*args: tensors, *, indexing: str {xy, ij} = xy, name:
         return none;
     }
     bool swap = strcmp(args->indexing, "xy") == 0 && count > 1;
-    tw_shape full = { .rank = (int32_t)count };
+    tw_tensor *sizes[TW_MAX_RANK] = { 0 };
+    for (int64_t i = 0; i < count; i++) /* constants where they are known */
+        sizes[swap && i < 2 ? 1 - i : i] = TW_TEMP(Size, args->args.items[i], TW_A_TYPE("out_type", TW_INT64));
+    tw_tensor *full = count ? tw__temp(t, tw_stack(((tw_tensors){ sizes, count }))) : NULL;
     for (int64_t i = 0; i < count; i++) {
         int64_t axis = swap && i < 2 ? 1 - i : i;
-        full.dims[axis] = args->args.items[i]->count;
-    }
-    for (int64_t i = 0; i < count; i++) {
-        int64_t axis = swap && i < 2 ? 1 - i : i;
-        tw_shape line = { .rank = full.rank };
+        tw_shape line = { .rank = (int32_t)count };
         for (int k = 0; k < line.rank; k++)
-            line.dims[k] = k == axis ? full.dims[k] : 1;
+            line.dims[k] = k == axis ? -1 : 1;
         tw_tensor *vector = TW_TEMP(Reshape, args->args.items[i], tw__temp(t, tw__tensor_of_shape(&line, TW_INT64)));
-        if (!(out.items[i] = TW_CALL(BroadcastTo, vector, tw__temp(t, tw__tensor_of_shape(&full, TW_INT64))))) {
+        if (!(out.items[i] = TW_CALL(BroadcastTo, vector, full))) {
             tw_tensors_free(&out);
             return none;
         }

@@ -29,6 +29,30 @@ class _Aliases:
     def exec_module(module):
         """It is there already."""
 
+    @staticmethod
+    def find_distributions(context=None):
+        """What importlib.metadata asks: packages look there for TensorFlow's version."""
+        from importlib import metadata
+        import thalweg
+
+        class Distribution(metadata.Distribution):
+            """The installed package that tensorflow, or keras, would be."""
+
+            def __init__(self, name, version):
+                self._text = "Metadata-Version: 2.1\nName: %s\nVersion: %s\n" % (name, version)
+
+            def read_text(self, filename):
+                """Its metadata; it has no other files."""
+                return self._text if filename == "METADATA" else None
+
+            def locate_file(self, path):
+                """A file of the package."""
+                import pathlib
+                return pathlib.Path(thalweg.__path__[0]) / path
+        wanted = getattr(context, "name", None)
+        return [Distribution(name, version) for name, version in (("tensorflow", thalweg.__version__), ("keras", thalweg.keras.__version__))
+                if wanted in (None, name)]
+
 
 def stand_in():
     """Makes `import tensorflow` (and tensorflow.keras, keras …) give this package, here and in processes that multiprocessing starts."""

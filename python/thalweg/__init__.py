@@ -55,17 +55,35 @@ def make_tensor_proto(values, dtype=None, shape=None, verify_shape=False, allow_
     return _messages.TensorProto.FromString(io._tensor_message(made).numpy())  # noqa: F821
 
 
+class _Late:
+    """A method whose module is loaded when somebody asks for it, who gets the method itself: what it takes can be asked, and it can be replaced."""
+
+    def __init__(self, load):
+        self._load = load
+
+    def __get__(self, instance, owner=None):
+        return self._load().__get__(instance, owner)
+
+
 def _saving_later(name):
     """A function of _saving that is loaded when it is first called."""
     def call(*args, **kwargs):
         from thalweg import _saving
         return getattr(_saving, name)(*args, **kwargs)
-    call.__name__ = name.replace("model_", "", 1) if name.startswith("model_") else name
+    call.__name__ = name
     return call
 
 
+def _saving_method(name):
+    """The same for a method."""
+    def load():
+        from thalweg import _saving
+        return getattr(_saving, name)
+    return _Late(load)
+
+
 keras.models.load_model, keras.models.save_model = _saving_later("load_model"), _saving_later("save_model")  # noqa: F821
-keras.Model.save, keras.Model.export = _saving_later("model_save"), _saving_later("model_export")  # noqa: F821
+keras.Model.save, keras.Model.export = _saving_method("model_save"), _saving_method("model_export")  # noqa: F821
 
 
 class _ResizeMethod:
@@ -470,26 +488,26 @@ def _training_later():
                   "autotune_steps_per_execution", "steps_per_execution", "distribute_reduction_method", "state_updates")
 
     def fill():
+        replaced = {name: vars(model)[name] for name in methods if type(vars(model).get(name)) is not _Late and name in vars(model)}
         from thalweg import _callbacks
         _callbacks.install(rows)
         from thalweg import _training
         _training.install()
+        for name, method in replaced.items():  # by the program, before anything was loaded
+            setattr(model, name, method)
     load = _later([callbacks], fill)
 
-    def late(name, kind):
-        def call(self, *args, **kwargs):
-            load()
-            return (getattr(model, name) if kind else getattr(model, name).fget)(self, *args, **kwargs)
-        call.__name__ = name
+    def loaded(name):
+        load()
+        return vars(model)[name]
 
-        def change(self, value):
-            load()
-            getattr(model, name).__set__(self, value)
-        return call if kind else property(call, change)
+    def late(name):
+        return property(lambda self: loaded(name).fget(self), lambda self, value: loaded(name).__set__(self, value))
 
-    for names, kind in ((methods, True), (properties, False)):
-        for name in names:
-            setattr(model, name, late(name, kind))
+    for name in methods:
+        setattr(model, name, _Late(lambda name=name: loaded(name)))
+    for name in properties:
+        setattr(model, name, late(name))
 
 
 _training_later()

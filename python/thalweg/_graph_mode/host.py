@@ -202,31 +202,34 @@ def run(main=None, argv=None):
 
 # ---- logging ----
 
-_every, _first = {}, {}  # how often calls logged so far
+_counts = {}  # how often calls from a line were made so far
 
 
-def _count(counts):
-    """How often the caller's caller was here before."""
+def _count():
+    """How often the file that calls was here before, called from the line that calls into it: TensorFlow counts so."""
     frame = sys._getframe(2)
-    key = frame.f_code.co_filename, frame.f_lineno
-    counts[key] = counts.get(key, -1) + 1
-    return counts[key]
+    file = frame.f_code.co_filename
+    while frame and frame.f_code.co_filename == file:
+        frame = frame.f_back
+    key = (frame.f_code.co_filename, frame.f_lineno) if frame else None
+    _counts[key] = _counts.get(key, -1) + 1
+    return _counts[key]
 
 
 def log_every_n(level, msg, n, *args):
     """Logs every n-th time."""
-    log_if(level, msg, _count(_every) % n == 0, *args)
+    log_if(level, msg, _count() % n == 0, *args)
 
 
 def log_first_n(level, msg, n, *args):
     """Logs the first n times."""
-    log_if(level, msg, _count(_first) < n, *args)
+    log_if(level, msg, _count() < n, *args)
 
 
 def log_if(level, msg, condition, *args):
     """Logs if the condition holds."""
     if condition:
-        tf.gettf.get_logger().log(level, msg, *args)
+        tf.get_logger().log(level, msg, *args)
 
 
 def install():
@@ -244,5 +247,5 @@ def install():
         function.__name__ = name  # tf.print knows them by it
     tf._module("logging", _v1, DEBUG=_logging.DEBUG, INFO=_logging.INFO, WARN=_logging.WARNING, ERROR=_logging.ERROR, FATAL=_logging.FATAL,
             warn=functions["warning"], log=lambda level, msg, *args: tf.get_logger().log(level, msg, *args), flush=lambda: None,
-            vlog=lambda level, msg, *args: tf.get_logger().log(level, msg, *args), get_verbosity=lambda: tf.get_logger().getEffectiveLevel(),
+            TaskLevelStatusMessage=lambda msg: tf.get_logger().error(msg), vlog=lambda level, msg, *args: tf.get_logger().log(level, msg, *args), get_verbosity=lambda: tf.get_logger().getEffectiveLevel(),
             set_verbosity=lambda v: tf.get_logger().setLevel(v), log_every_n=log_every_n, log_first_n=log_first_n, log_if=log_if, **functions)

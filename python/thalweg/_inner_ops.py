@@ -199,3 +199,8 @@ def tensor_list_gather(input_handle, indices, element_dtype, element_shape=None,
 def tensor_list_length(input_handle, name=None):
     """The number of elements."""
     return tf.raw_ops.TensorListLength(input_handle=input_handle, name=name)
+
+
+def parameterized_truncated_normal(shape, means=0.0, stddevs=1.0, minvals=-2.0, maxvals=2.0, dtype=tf.float32, seed=None, name=None):
+    """Numbers of normal distributions that are cut off at bounds."""
+    raise NotImplementedError("parameterized_truncated_normal is not supported; tf.random.stateless_parameterized_truncated_normal is")

@@ -49,7 +49,7 @@ _OPS_MODULES = {
     "init_ops_v2": (("initializers", "keras.initializers", ROOT), {}), "rnn_cell_impl": (("compat.v1.nn.rnn_cell",), {}),
     "rnn_cell": (("compat.v1.nn.rnn_cell",), {}), "rnn": (("compat.v1.nn",), {}), "state_ops": (_OPS, {}),
     "resource_variable_ops": ((ROOT, "_inner", "_inner_types"), {"ResourceVariable": "Variable", "BaseResourceVariable": "Variable"}),
-    "random_ops": (("compat.v1.random", "random", V1), {}), "stateless_random_ops": (("random",), {}), "stateful_random_ops": (("random",), {}),
+    "random_ops": (("compat.v1.random", "random", V1, "_inner_ops"), {}), "stateless_random_ops": (("random",), {}), "stateful_random_ops": (("random",), {}),
     "clip_ops": (_OPS, {}), "gradients_impl": (_OPS + ("_inner_ops",), {}), "gradients": (_OPS, {}), "gradients_util": (_OPS, {}), "gradient_checker": (("compat.v1.test",), {}),
     "gradient_checker_v2": (("test",), {}), "linalg_ops": (("linalg", V1), {}), "logging_ops": (_OPS + ("compat.v1.summary",), {"print_v2": "print"}),
     "lookup_ops": (("lookup", "lookup.experimental", V1), {"tables_initializer": "compat.v1.tables_initializer"}), "sparse_ops": (("sparse", V1), {}),

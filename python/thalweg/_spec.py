@@ -244,6 +244,15 @@ for _name, _member in vars(_Type).items():
     for _kind in (tf.TypeSpec, TensorSpec):
         if not _name.startswith("__") and _name not in _own[_kind] and (_kind is tf.TypeSpec or _name != "value_type"):
             setattr(_kind, _name, _member)
+
+
+def _no_truth(self):
+    """The base's, for what stands for a tensor; tensors have their own."""
+    raise tf.errors.OperatorNotAllowedInGraphError(
+        "Using a symbolic `%s` as a Python `bool` is not allowed. You can attempt the following resolutions to the problem: use eager execution, or tf.cond." %
+        type(self).__name__)
+
+
 TensorSpec._with_shape = lambda self, shape: TensorSpec(shape, self.dtype)
 _sparse._with_shape = lambda self, shape: _sparse(shape, self.dtype)
 _ragged._with_shape = lambda self, shape: _ragged(shape, self.dtype, self.ragged_rank, self.row_splits_dtype)
@@ -252,6 +261,7 @@ _sparse.from_tensors = lambda self, tensors: tf.SparseTensor(*tensors)
 _sparse.from_value = _ragged.from_value = classmethod(_from_value)
 _ragged.flat_values_spec = None
 tf.SparseTensor.from_value = classmethod(lambda cls, value: value if isinstance(value, tf.SparseTensor) else cls(*value))
+_core.Tensor.__bool__ = _core.Tensor.__nonzero__ = _no_truth
 _core.Tensor.OVERLOADABLE_OPERATORS = {"__%s__" % name for name in (
     "abs add and div eq floordiv ge getitem gt invert le lt matmul mod mul ne neg or pow radd rand rdiv rfloordiv rmatmul rmod rmul ror rpow rsub "
     "rtruediv rxor sub truediv xor").split()}

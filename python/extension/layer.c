@@ -285,6 +285,17 @@ static PyObject *call_any(tw_layer *layer, PyObject *arguments, PyObject *keywor
     return good ? tw__py_value(&result) : PyErr_Occurred() ? NULL : tw__py_raise();
 }
 
+/* A dict, or a list of one tensor or array. */
+static bool is_structure(PyObject *value)
+{
+    if (PyDict_Check(value))
+        return true;
+    if ((!PyList_Check(value) && !PyTuple_Check(value)) || PySequence_Size(value) != 1)
+        return false;
+    tw__py_auto PyObject *item = PySequence_GetItem(value, 0);
+    return item && (tw__py_is_tensor_like(item) || (PyObject_CheckBuffer(item) && !PyBytes_Check(item)));
+}
+
 static PyObject *connect(PyObject *self, tw_layer *layer, PyObject *arguments, PyObject *keywords)
 {
     (void)self;
@@ -304,7 +315,7 @@ static PyObject *call(PyObject *self, PyObject *arguments, PyObject *keywords)
     if (choice)
         return call_on_condition(self, arguments, keywords, choice);
     const tw__layer_methods *methods = tw__methods(layer);
-    bool structured = methods->call_structure && PyTuple_Size(arguments) == 1 && PyDict_Check(PyTuple_GetItem(arguments, 0));
+    bool structured = methods->call_structure && PyTuple_Size(arguments) == 1 && is_structure(PyTuple_GetItem(arguments, 0));
     if (methods->invoke || structured)
         return call_any(layer, arguments, keywords);
     return methods->call_values ? call_values(self, layer, arguments, keywords) : call_c(self, layer, arguments, keywords);

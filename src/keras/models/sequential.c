@@ -388,6 +388,9 @@ static tw_value sequential_call_structure(tw_layer *self, const tw_value *input,
 {
     sequential *model = (sequential *)self;
     tw_value result = { .kind = TW_VALUE_NONE };
+    bool single = (input->kind == TW_VALUE_LIST || input->kind == TW_VALUE_TUPLE) && input->list.count == 1;
+    if (single && input->list.items[0].kind == TW_VALUE_TENSOR && tw__sequential_end(self, false)) /* the one input, in a list */
+        return tw__tensor_value(tw__layer_call(self, input->list.items[0].tensor, training));
     if (!model->count) {
         tw__fail(TW_TYPE_ERROR, "Sequential \"%s\" takes one tensor", self->name);
         return result;

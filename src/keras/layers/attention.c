@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "api/nn/nn.h"
+#include "keras/saving/saved_model.h"
 #include "keras/constraints/constraints.h"
 #include "keras/initializers/initializers.h"
 #include "keras/layers/layers.h"
@@ -225,18 +226,29 @@ static tw_status add_part(tw_layer *self, const char *child, const char *name, c
     return status;
 }
 
+/* Notes the shapes of query, value and key, which are tensors or shapes; the key may be missing. */
+static tw_status note_shapes(tw_layer *self, const tw_value *given)
+{
+    multi_head *layer = (multi_head *)self;
+    for (int i = 0; i < 3; i++) {
+        const tw_value *one = i == 2 && given[2].kind == TW_VALUE_NONE ? &given[1] : &given[i];
+        tw_shape *shape = &layer->shapes[i];
+        *shape = TW_UNKNOWN_SHAPE;
+        if (one->kind == TW_VALUE_TENSOR)
+            *shape = one->tensor->shape;
+        else if (one->kind != TW_VALUE_NONE)
+            TW_TRY(tw__shape_of_value(one, shape));
+        if (shape->rank != 3)
+            return tw__fail(TW_VALUE_ERROR, "MultiHeadAttention \"%s\": query, value and key are tensors of rank 3", self->name);
+    }
+    return TW_OK;
+}
+
 static tw_status multi_build(tw_layer *self, const tw_value *given)
 {
     multi_head *layer = (multi_head *)self;
     const tw_layers_multi_head_attention_args *args = tw_object_config(self);
-    for (int i = 0; i < 3; i++) {
-        tw_tensor *tensor = given[i].kind == TW_VALUE_TENSOR             ? given[i].tensor
-                            : i == 2 && given[1].kind == TW_VALUE_TENSOR ? given[1].tensor
-                                                                         : NULL;
-        if (!tensor || tensor->shape.rank != 3)
-            return tw__fail(TW_VALUE_ERROR, "MultiHeadAttention \"%s\": query, value and key are tensors of rank 3", self->name);
-        layer->shapes[i] = tensor->shape;
-    }
+    TW_TRY(note_shapes(self, given));
     int64_t last = args->output_shape.rank == 1 ? args->output_shape.dims[0] : layer->shapes[0].dims[2];
     tw_shape keys = TW_SHAPE(-1, args->num_heads, args->key_dim), values = TW_SHAPE(-1, args->num_heads, value_size(args));
     tw_shape heads = TW_SHAPE(layer->shapes[0].dims[0], layer->shapes[0].dims[1], args->num_heads, value_size(args));
@@ -244,6 +256,13 @@ static tw_status multi_build(tw_layer *self, const tw_value *given)
     TW_TRY(add_part(self, "_key_dense", "key", "abc,cde->abde", "de", keys, &layer->shapes[2]));
     TW_TRY(add_part(self, "_value_dense", "value", "abc,cde->abde", "de", values, &layer->shapes[1]));
     return add_part(self, "_output_dense", "attention_output", "abcd,cde->abe", "e", TW_SHAPE(-1, last), &heads);
+}
+
+TW_METHOD(multi_head_attention_build_from_signature,
+          "keras.layers.MultiHeadAttention._build_from_signature(self: layer, query: value, value: value, key: value = None)",
+          "Says what tensors, or shapes, the layer will be called with. The weights are made by the call.")
+{
+    return args->self->built ? TW_OK : note_shapes(args->self, (tw_value[]){ args->query, args->value, args->key });
 }
 
 /* Left to t. */

@@ -69,6 +69,17 @@ TW_API(config_enable_op_determinism, "config.experimental.enable_op_determinism(
     return TW_OK;
 }
 
+TW_API(config_set_op_determinism, "config.experimental._set_op_determinism(enabled: bool)", "Turns it on or off.")
+{
+    determinism = args->enabled;
+    return TW_OK;
+}
+
+TW_API(config_op_determinism, "config.experimental._op_determinism() -> bool", "Whether it is on.")
+{
+    return tw__op_determinism();
+}
+
 tw__seeds tw__seed_pair(int64_t op_seed)
 {
     tw__seeds seeds = { 0 };

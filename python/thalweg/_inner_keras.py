@@ -189,3 +189,9 @@ class TensorFlowOpLayer:
 
     def __init__(self, *args, **kwargs):
         raise NotImplementedError("TensorFlowOpLayer: operators and functions of Keras tensors are TFOpLambda layers")
+
+
+def register_symbolic_tensor_type(cls):
+    """Says that objects of a class stand for tensors; what can be converted to a tensor is taken anyway."""
+    if not isinstance(cls, type):
+        raise TypeError("register_symbolic_tensor_type: a class is expected, got %r" % (cls,))

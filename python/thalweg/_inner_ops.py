@@ -1,5 +1,6 @@
 """Functions of tensorflow.python.framework, .ops and .training that programs import and that have no public name, composed of public ones."""
 import contextlib
+import functools
 
 import thalweg as tf
 
@@ -27,14 +28,12 @@ def unknown_shape(rank=None, **kwargs):
 
 def is_op_determinism_enabled():
     """Whether enable_op_determinism was called."""
-    from thalweg import _surface
-    return _surface._settings["deterministic"]
+    return tf.config.experimental._op_determinism()
 
 
 def disable_op_determinism():
     """Undoes enable_op_determinism."""
-    from thalweg import _surface
-    _surface._settings["deterministic"] = False
+    tf.config.experimental._set_op_determinism(False)
 
 
 def convert_variables_to_tensors(values):
@@ -204,3 +203,25 @@ def tensor_list_length(input_handle, name=None):
 def parameterized_truncated_normal(shape, means=0.0, stddevs=1.0, minvals=-2.0, maxvals=2.0, dtype=tf.float32, seed=None, name=None):
     """Numbers of normal distributions that are cut off at bounds."""
     raise NotImplementedError("parameterized_truncated_normal is not supported; tf.random.stateless_parameterized_truncated_normal is")
+
+
+def _case_helper(cond_fn, pred_fn_pairs, default, exclusive, name, allow_python_preds=False, **cond_kwargs):
+    """What tf.case does, by a function like tf.cond."""
+    del allow_python_preds
+    pairs = list(pred_fn_pairs)
+    with tf.name_scope(name or "case"):
+        checks = [tf.debugging.assert_less(tf.math.count_nonzero([p for p, _ in pairs]), tf.constant(2, tf.int64))] if exclusive else []
+        if default is None:
+            last, default = pairs.pop()
+            checks.append(tf.debugging.Assert(last, ["None of the conditions evaluated as True"]))
+        with tf.control_dependencies([check for check in checks if check is not None]):
+            chosen = default
+            for pred, function in reversed(pairs):
+                chosen = functools.partial(cond_fn, pred, function, chosen, **cond_kwargs)
+            return chosen()
+
+
+def make_composite_tensor(cls, module_name="tf.linalg"):
+    """Linear operators are made of tensors as they are."""
+    del module_name
+    return cls

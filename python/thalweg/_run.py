@@ -10,7 +10,9 @@ class _Aliases:
         """What the import system asks."""
         if not fullname.startswith(("tensorflow.", "keras.")) and fullname != "tensorflow_datasets":
             return None
-        from importlib.machinery import ModuleSpec
+        from importlib.machinery import ModuleSpec, PathFinder
+        if fullname == "tensorflow_datasets" and PathFinder.find_spec(fullname):  # the real one is installed
+            return None
         return ModuleSpec(fullname, _Aliases)
 
     @staticmethod

@@ -171,4 +171,18 @@ def _with_name_scope(cls, method):
     return scoped
 
 
+def _track_trackable(self, trackable, name, overwrite=False):
+    """Makes an object a child of that name, for checkpoints."""
+    known = self.__dict__.get(name)
+    if known is not trackable:
+        if known is not None and not overwrite:
+            raise ValueError("Called Trackable._track_trackable() with name='%s', but a Trackable with this name is already declared as a dependency. "
+                             "Names must be unique (or overwrite=True)." % name)
+        setattr(self, name, trackable)
+    return trackable
+
+
 tf.Module.with_name_scope = classmethod(_with_name_scope)
+tf.Module._track_trackable = _track_trackable
+tf.Module._name_scope = property(lambda self: self.name_scope)
+tf.Module._TF_MODULE_IGNORED_PROPERTIES = frozenset(("_self_unconditional_checkpoint_dependencies", "_self_unconditional_dependency_names"))

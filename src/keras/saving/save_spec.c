@@ -93,3 +93,9 @@ TW_METHOD(model_save_spec, "keras.Model.save_spec(self: layer, dynamic_batch: bo
     both[1] = (tw_value){ .kind = TW_VALUE_DICT };
     return (tw_value){ .kind = TW_VALUE_TUPLE, .list = { both, 2 } };
 }
+
+TW_PROPERTY(model_is_graph_network, "keras.Model._is_graph_network(self: layer) -> bool",
+            "Whether the model is a graph of layers.")
+{
+    return tw__functional_of(args->self) || (tw__is(args->self, &tw__class_sequential) && tw__sequential_end(args->self, false));
+}

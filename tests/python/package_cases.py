@@ -1,6 +1,7 @@
 """What packages that use TensorFlow rely on: tests/golden/packages.py asks TensorFlow, test_packages.py asks here."""
 import collections
 import inspect
+import json
 import logging
 import tempfile
 
@@ -188,9 +189,54 @@ def truth(tf):
     return found + [bool(tf.constant(2)), bool(tf.constant(0.0))]
 
 
+def lists_of_one(tf):
+    """The one input of a model, in a list."""
+    x = np.arange(6, dtype="float32").reshape(2, 3)
+    inputs = tf.keras.Input((3,))
+    models = [tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(3,), kernel_initializer="ones")]),
+              tf.keras.Model(inputs, tf.keras.layers.Dense(1, kernel_initializer="ones")(inputs))]
+    found = []
+    for model in models:
+        model.compile("sgd", "mse")
+        found += [np.asarray(model(given)).tolist() for given in ([x], (x,), [tf.constant(x)])]
+        found += [model.predict([x], verbose=0).tolist(), model.fit([x], x[:, :1], verbose=0).history["loss"], model.evaluate([x], x[:, :1], verbose=0)]
+    return json.loads(json.dumps(found), parse_float=lambda text: round(float(text), 3))
+
+
+def attributes(tf):
+    """Attributes of models and layers that are not public."""
+    class Own(tf.keras.Model):
+        pass
+    inputs = tf.keras.Input((3,))
+    models = [Own(), tf.keras.Sequential(), tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(3,))]), tf.keras.Model(inputs, inputs)]
+    layer, child, module = tf.keras.layers.Layer(), tf.Module(), tf.Module(name="outer")
+    tracked = layer._track_trackable(child, "child") is child
+    return [[model._is_graph_network for model in models], layer._dtype, tf.keras.metrics.Mean()._dtype, tracked, module._name_scope.name,
+            sorted(tf.Module._TF_MODULE_IGNORED_PROPERTIES)]
+
+
+def attention_by_shapes(tf):
+    """Weights of an attention that were made for shapes."""
+    layer = tf.keras.layers.MultiHeadAttention(2, 3, kernel_initializer="ones")
+    layer._build_from_signature(query=tf.TensorShape([None, 4, 5]), value=(None, 6, 5))
+    return [[list(w.shape) for w in layer.weights], np.round(layer(tf.ones((1, 4, 5)), tf.ones((1, 6, 5))), 3).tolist()]
+
+
+def case_helper(tf):
+    """The function behind tf.case."""
+    from importlib import import_module
+    helper = import_module(tf.__name__ + ".python.ops.control_flow_case" if tf.__name__ == "thalweg" else "tensorflow.python.ops.control_flow_case")._case_helper
+
+    @tf.function
+    def choose(x):
+        return helper(tf.cond, [(x < 1, lambda: x + 10), (x < 2, lambda: x + 20)], lambda: x, False, "chosen", allow_python_preds=True)
+    return [choose(tf.constant(i)).numpy().tolist() for i in range(3)]
+
+
 CASES = {
     "specs": specs, "saved_dict": saved_dict, "kinds_of_results": kinds_of_results, "fit_of_own_dict": fit_of_own_dict,
-    "functions_as_initializers": functions_as_initializers, "grids": grids, "log_lines": log_lines, "replaced_fit": replaced_fit,
+    "functions_as_initializers": functions_as_initializers, "grids": grids, "log_lines": log_lines, "replaced_fit": replaced_fit, "lists_of_one": lists_of_one, "attributes": attributes,
+    "attention_by_shapes": attention_by_shapes, "case_helper": case_helper,
     "signatures": lambda tf: {name: list(inspect.signature(getattr(tf.keras.Model, name)).parameters) for name in METHODS},
     "truth": truth,
 }

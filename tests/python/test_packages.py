@@ -1,5 +1,6 @@
 """What packages that use TensorFlow rely on, beside what TensorFlow answered; and that they find it where they look for it."""
 import json
+import os
 import subprocess
 import sys
 
@@ -35,3 +36,22 @@ def test_versions_are_found_as_those_of_installed_packages():
                "try: m.version('tensorflow-that-is-not-there')\nexcept m.PackageNotFoundError: print('none')")
     found = subprocess.run([sys.executable, "-m", "thalweg", "-c", program], stdout=subprocess.PIPE, text=True, check=True).stdout
     assert found == "2.15.1 2.15.0 tensorflow True\n['keras', 'tensorflow']\nnone\n"
+
+
+def test_determinism_can_be_asked_and_undone():
+    from thalweg.python.framework import config
+    assert not config.is_op_determinism_enabled()
+    tf.config.experimental.enable_op_determinism()
+    try:
+        assert config.is_op_determinism_enabled()
+    finally:
+        config.disable_op_determinism()
+    assert not config.is_op_determinism_enabled()
+
+
+def test_tensorflow_datasets_that_is_installed_is_used(tmp_path):
+    (tmp_path / "tensorflow_datasets.py").write_text("name = 'installed'\n")
+    for folder, expected in ((str(tmp_path), "installed"), ("", "None")):
+        found = subprocess.run([sys.executable, "-m", "thalweg", "-c", "import tensorflow_datasets as t; print(getattr(t, 'name', None))"], stdout=subprocess.PIPE,
+                               text=True, check=True, env=dict(os.environ, PYTHONPATH=os.environ.get("PYTHONPATH", "") + os.pathsep + folder)).stdout
+        assert found.split() == [expected]

@@ -125,6 +125,12 @@ class _Compiled:
         self._model = model
 
 
+def _loss_of(model):
+    if not model._is_compiled:  # programs ask by it whether they have to compile
+        raise AttributeError("%r object has no attribute 'loss'" % type(model).__name__)
+    return model.__dict__.get("_compile_arguments", {}).get("loss")
+
+
 class _CompiledLoss(_Compiled):
     """model.compiled_loss: the loss as a function."""
 
@@ -339,13 +345,13 @@ class Methods:
     del _told
 
     metrics_names = property(lambda self: [m.name for m in self.metrics], doc="The names of the metrics, in order.")
-    compiled_loss = property(lambda self: _CompiledLoss(self))
-    compiled_metrics = property(lambda self: _CompiledMetrics(self))
-    history = property(lambda self: self._training_state()["history"], doc="The History of the last fit.")
+    compiled_loss = property(lambda self: _CompiledLoss(self) if self._is_compiled else None)
+    compiled_metrics = property(lambda self: _CompiledMetrics(self) if self._is_compiled else None)
+    history = property(lambda self: self._training_state().get("history"), doc="The History of the last fit.")
     run_eagerly = property(_step_functions.runs_eagerly, _step_functions.set_run_eagerly, doc="Whether steps run without being traced.")
     train_function, test_function, predict_function = (_step_functions.property_of(kind) for kind in (_TRAIN, _TEST, _PREDICT))
     _is_compiled = property(lambda self: self._training_state()["compiled"])
-    loss = property(lambda self: self.__dict__.get("_compile_arguments", {}).get("loss"), doc="What compile was given.")
+    loss = property(_loss_of, doc="What compile was given.")
 
 
 def _serialized(value):

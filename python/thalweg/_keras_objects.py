@@ -279,6 +279,22 @@ def _get(module, word):
     return get
 
 
+def _function_or(module, get):
+    """Names of functions give the functions, which reduce nothing; names of classes, and dicts, give objects."""
+    functions = {name: function for name, function in vars(module).items() if callable(function) and not isinstance(function, type) and name not in (
+        "get", "serialize", "deserialize") and not name.startswith("_")}
+
+    def found(identifier):
+        """The function of a name, or the object of a name of a class or of a dict."""
+        if identifier is None and module is keras.losses:
+            return None
+        if isinstance(identifier, str) and get_registered_object(identifier) is None and identifier in functions:
+            return functions[identifier]
+        return get(identifier)
+    return found
+
+
+keras.losses.get, keras.metrics.get = _function_or(keras.losses, keras.losses.get), _function_or(keras.metrics, keras.metrics.get)
 keras.constraints.get = keras.constraints._get
 for _module_of_kind, _kind in ((keras.losses, "loss"), (keras.metrics, "metric"), (keras.optimizers, "optimizer"), (keras.initializers, "initializer"),
                                (keras.regularizers, "regularizer"), (keras.constraints, "constraint")):

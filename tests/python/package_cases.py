@@ -233,9 +233,26 @@ def case_helper(tf):
     return [choose(tf.constant(i)).numpy().tolist() for i in range(3)]
 
 
+def losses_by_name(tf):
+    """Names of functions give functions: one number for each sample."""
+    y, p = tf.constant([[0.0, 1.0], [1.0, 1.0]]), tf.constant([[0.5, 0.5], [0.2, 0.9]])
+    found = [tf.keras.losses.get(None)]
+    for module, names in ((tf.keras.losses, "mse binary_crossentropy MeanSquaredError mean_absolute_error kld cosine_similarity"),
+                          (tf.keras.metrics, "mse MeanSquaredError binary_accuracy mae")):
+        for name in names.split():
+            found.append([name, np.round(module.get(name)(y, p).numpy(), 4).tolist(), module.get(name) is getattr(module, name, None)])
+    return json.loads(json.dumps(found), parse_float=lambda text: round(float(text), 4))
+
+
+def uncompiled(tf):
+    """What a model tells of training before it is compiled."""
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(2,))])
+    return [hasattr(model, "loss"), model.compiled_loss, model.compiled_metrics, model.history, model.optimizer]
+
+
 CASES = {
     "specs": specs, "saved_dict": saved_dict, "kinds_of_results": kinds_of_results, "fit_of_own_dict": fit_of_own_dict,
-    "functions_as_initializers": functions_as_initializers, "grids": grids, "log_lines": log_lines, "replaced_fit": replaced_fit, "lists_of_one": lists_of_one, "attributes": attributes,
+    "functions_as_initializers": functions_as_initializers, "grids": grids, "log_lines": log_lines, "replaced_fit": replaced_fit, "lists_of_one": lists_of_one, "attributes": attributes, "losses_by_name": losses_by_name, "uncompiled": uncompiled,
     "attention_by_shapes": attention_by_shapes, "case_helper": case_helper,
     "signatures": lambda tf: {name: list(inspect.signature(getattr(tf.keras.Model, name)).parameters) for name in METHODS},
     "truth": truth,

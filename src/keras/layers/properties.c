@@ -104,7 +104,8 @@ TW_METHOD(layer_set_trainable, "keras.layers.Layer._set_trainable(self: layer, v
     return TW_OK;
 }
 
-TW_PROPERTY(layer_dtype, "keras.layers.Layer.dtype|keras.layers.Layer.variable_dtype|keras.layers.Layer._dtype(self: layer) -> str",
+TW_PROPERTY(layer_dtype,
+            "keras.layers.Layer.dtype|keras.layers.Layer.variable_dtype|keras.layers.Layer._dtype(self: layer) -> str",
             "The dtype of the variables, by name.")
 {
     return tw__strdup(tw_dtype_name(args->self->dtype));

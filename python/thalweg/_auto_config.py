@@ -78,6 +78,24 @@ def _warn(model):
                                  "subclassed Model for proper saving and loading. Defaulting to empty config.")
 
 
+class _Signature:
+    """What inspect.signature tells of such a class: its constructor's arguments, not those of __new__."""
+
+    def __get__(self, instance, cls):
+        if instance is not None:
+            raise AttributeError("__signature__")
+        base = _library_class(cls)
+        own = next((vars(c)["__init__"] for c in cls.__mro__[:cls.__mro__.index(base)] if "__init__" in vars(c)), None)
+        if own is None:
+            return base.__signature__
+        import inspect
+        said = inspect.signature(own)
+        return said.replace(parameters=list(said.parameters.values())[1:])
+
+
+_signature = _Signature()
+
+
 def _subclassed(cls, **kwargs):
     super(keras.layers.Layer, cls).__init_subclass__(**kwargs)
     base = _library_class(cls)
@@ -86,6 +104,8 @@ def _subclassed(cls, **kwargs):
             cls.get_config = _get_config
         if "__new__" not in vars(cls):
             cls.__new__ = _new
+        if "__signature__" not in vars(cls):
+            cls.__signature__ = _signature
 
 
 keras.layers.Layer.__init_subclass__ = classmethod(_subclassed)

@@ -1,4 +1,5 @@
 """Layers, models, losses and schedules whose classes are Python's; attributes that are tracked."""
+import inspect
 import numpy as np
 import pytest
 
@@ -339,3 +340,14 @@ def test_cells_without_sizes():
             return inputs, states
     with pytest.raises(ValueError, match="state_size"):
         Own().state_size
+
+
+def test_signatures_of_own_classes_are_their_constructors():
+    class Own(tf.keras.layers.Layer):
+        def __init__(self, units=3, **kwargs):
+            super().__init__(**kwargs)
+
+    class Net(tf.keras.Model):
+        def __init__(self, units):
+            super().__init__()
+    assert [str(inspect.signature(c)) for c in (Own, Net)] == ["(units=3, **kwargs)", "(units)"]

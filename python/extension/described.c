@@ -22,9 +22,14 @@ static bool is_made_alike(PyObject *type, PyTypeObject *owner)
 static PyObject *signature_get(PyObject *self, PyObject *object, PyObject *type)
 {
     text_object *text = (text_object *)self;
-    if (!is_made_alike(type, text->owner) || (object && object != Py_None)) /* an instance is called by its own rules */
+    bool instance = object && object != Py_None; /* which is called by its own rules: a layer takes what its `call` does */
+    PyTypeObject *layer = tw__py_type_of(&tw__class_layer);
+    bool is_layer = instance && layer && PyObject_TypeCheck(object, layer);
+    if (!is_layer && (instance || !is_made_alike(type, text->owner)))
         return tw__py_error(PyExc_AttributeError, "__signature__");
     tw__py_auto PyObject *module = PyImport_ImportModule("thalweg._describe");
+    if (is_layer)
+        return module ? PyObject_CallMethod(module, "any_arguments", NULL) : NULL;
     return module ? PyObject_CallMethod(module, "signature_of", "s", tw_signature_text(text->row)) : NULL;
 }
 

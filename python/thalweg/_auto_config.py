@@ -83,7 +83,8 @@ class _Signature:
 
     def __get__(self, instance, cls):
         if instance is not None:
-            raise AttributeError("__signature__")
+            from thalweg import _describe
+            return _describe.any_arguments()
         base = _library_class(cls)
         own = next((vars(c)["__init__"] for c in cls.__mro__[:cls.__mro__.index(base)] if "__init__" in vars(c)), None)
         if own is None:

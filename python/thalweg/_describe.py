@@ -60,6 +60,11 @@ def signature_of(text):
     return inspect.Signature(parameters_of(text))
 
 
+def any_arguments():
+    """(*args, **kwargs)"""
+    return inspect.Signature([inspect.Parameter("args", inspect.Parameter.VAR_POSITIONAL), inspect.Parameter("kwargs", inspect.Parameter.VAR_KEYWORD)])
+
+
 def call_of(function):
     """What a layer's `call` takes: (function, 1 if `training` + 2 if `mask`, name of the first argument, places of `training` and `mask` among the
     positional arguments behind the first or -1, default of `training`)."""

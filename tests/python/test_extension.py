@@ -268,13 +268,24 @@ def test_an_exception_in_python_comes_out_unchanged():
 # ---- description ----
 
 def test_signatures_and_docs():
-    assert str(inspect.signature(tf.nn.softmax)) == "(logits, axis=-1, name=None)"
+    assert str(inspect.signature(tf.nn.softmax)) == "(logits, axis=None, name=None)"
     assert tf.nn.softmax.__name__ == "softmax" and tf.nn.softmax.__module__ == "thalweg.nn" and tf.nn.softmax.__doc__
     assert "softmax" in repr(tf.nn.softmax)
     assert tf.keras.layers.Dense.__name__ == "Dense" and tf.keras.layers.Dense.__doc__
     assert tf.keras.layers.Dense.__module__ == "thalweg.keras.layers"
     assert list(inspect.signature(tf.keras.layers.Dense).parameters)[:2] == ["units", "activation"]
     assert list(inspect.signature(Cyclic).parameters) == []
+
+    class Given(tf.keras.layers.Layer):
+        def __init__(self, a, b=2, **more):
+            super().__init__(**more)
+
+    class Other(Given):
+        def __init__(self, c):
+            super().__init__(c)
+
+    told = [str(inspect.signature(f)) for f in (Given, Other, Given(1), tf.keras.layers.Dense(1), tf.keras.Sequential())]
+    assert told == ["(a, b=2, **more)", "(c)"] + 3 * ["(*args, **kwargs)"]  # as TensorFlow's
     assert str(inspect.signature(tf.GradientTape.watch)) == "(self, tensor)"
 
 

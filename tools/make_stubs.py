@@ -1,260 +1,186 @@
 #!/usr/bin/env python3
-"""Write type stubs of the Python package (the stub-only package thalweg-stubs) from the definition rows of src/.
+"""Write type stubs of the Python package (the stub-only package thalweg-stubs): what the built package has, with the types that the definition rows of
+src/ say. A package that can't be imported here (no NumPy, a sanitizer, another machine) gives the rows alone, and its other names are Any.
 
-One __init__.pyi per module. What no row describes (Tensor, DType, TensorShape, errors) stands in HEAD below.
-
-usage: make_stubs.py SRC OUT
+usage: make_stubs.py SRC PACKAGE OUT     the folder that holds the package thalweg; OUT is the folder thalweg-stubs
 """
 import keyword
 import os
-import re
+import subprocess
 import sys
 
 import collect_rows
-
-HEAD = '''"""TensorFlow 2 as a small C library. Made from the definition rows by tools/make_stubs.py."""
-from typing import Any, Callable, Iterator, Mapping, Sequence, Union
-
-__version__: str
-__thalweg_version__: str
-newaxis: None
-
-class DType:
-    name: str
-    size: int
-    min: Any
-    max: Any
-    as_numpy_dtype: Any
-    as_datatype_enum: int
-    is_floating: bool
-    is_integer: bool
-    is_complex: bool
-    is_bool: bool
-    is_unsigned: bool
-    is_quantized: bool
-    base_dtype: "DType"
-    real_dtype: "DType"
-
-class TensorShape:
-    rank: int | None
-    ndims: int | None
-    dims: list[int | None] | None
-    def __init__(self, dims: Any) -> None: ...
-    def as_list(self) -> list[int | None]: ...
-    def num_elements(self) -> int | None: ...
-    def is_compatible_with(self, other: Any) -> bool: ...
-    def is_fully_defined(self) -> bool: ...
-    def merge_with(self, other: Any) -> "TensorShape": ...
-    def concatenate(self, other: Any) -> "TensorShape": ...
-    def __getitem__(self, key: Any) -> Any: ...
-    def __len__(self) -> int: ...
-    def __iter__(self) -> Iterator[int | None]: ...
-
-class _Operators:
-    shape: TensorShape
-    dtype: DType
-    device: str
-    def numpy(self) -> Any: ...
-    def get_shape(self) -> TensorShape: ...
-    def set_shape(self, shape: Any) -> None: ...
-    def ref(self) -> Any: ...
-    def __getitem__(self, key: Any) -> "Tensor": ...
-    def __iter__(self) -> Iterator["Tensor"]: ...
-    def __bool__(self) -> bool: ...
-    def __int__(self) -> int: ...
-    def __float__(self) -> float: ...
-    def __complex__(self) -> complex: ...
-    def __array__(self, dtype: Any = None) -> Any: ...
-    def __eq__(self, other: Any) -> Any: ...
-    def __ne__(self, other: Any) -> Any: ...
-OPERATORS
-class Tensor(_Operators):
-    ndim: int
-    def __len__(self) -> int: ...
-    def __index__(self) -> int: ...
-
-TensorLike = Any
-DTypeLike = Union[DType, str, type, Any]
-ShapeLike = Union[TensorShape, Sequence[int | None], int, None]
-
-def is_tensor(x: Any) -> bool: ...
-def as_dtype(type_value: DTypeLike) -> DType: ...
-def executing_eagerly() -> bool: ...
-'''
-BINARY = "add sub mul truediv floordiv mod pow matmul and or xor".split()
-SPECIAL = {  # what the extension adds to a class beyond its rows
-    "tape": ["    def __exit__(self, *exception: Any) -> None: ...", "    def stop_recording(self) -> Any: ..."],
-    "variable": ["    def value(self) -> Tensor: ..."],
-    "layer": ["    def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Any: ..."],
-    "optimizer": ["    def apply_gradients(self, grads_and_vars: Any, name: str | None = None, **kwargs: Any) -> Any: ...",
-                  "    def minimize(self, loss: Any, var_list: Any, tape: Any = None) -> None: ..."],
-}
-TYPES = {"TENSOR": "TensorLike", "TENSORS": "Sequence[TensorLike]", "INT": "int", "FLOAT": "float", "BOOL": "bool", "STR": "str",
-         "DTYPE": "DTypeLike", "SHAPE": "ShapeLike", "INTS": "int | Sequence[int]", "NAMED": "Any", "NUMBER": "float | Any",
-         "VALUE": "Any", "PAIRS": "Any"}
-RESULTS = {**TYPES, "TENSOR": "Tensor", "TENSORS": "list[Tensor]", "DTYPE": "DType", "SHAPE": "TensorShape", "NONE": "None",
-           "INTS": "list[int]"}
+import public_names
+from stub_types import DOC, HEAD, OPEN, SPECIAL, Types, indented, module_of, module_text, parameters_of
 
 
 class Stubs:
-    def __init__(self, src):
-        _, rows, problems = collect_rows.scan(src)
-        if problems:
-            sys.exit("\n".join(problems))
-        self.rows = {r.id: r for r in rows}
-        self.classes = {p: r for r in rows if r.role == "CLASS" for p in r.path.split("|")}
-        self.parents = {}
-        for row in rows:
-            if row.role == "CLASS":
-                with open(row.where.rsplit(":", 1)[0], encoding="utf-8") as f:
-                    m = re.search(r"^TW_CLASS\(%s,.*?;$" % row.id, f.read(), re.M | re.S)
-                parent = re.search(r"\.parent\s*=\s*&tw__class_(\w+)", m.group(0)) if m else None
-                self.parents[row.id] = parent.group(1) if parent else None
-        self.modules = {"": []}
+    def __init__(self, src, tf):
+        _, rows, self.texts = collect_rows.described(src)
+        self.rows = {path: row for row in rows for path in row.path.split("|")}
+        self.by_paths = {row.path: row for row in rows}
+        self.found, self.places = public_names.modules(tf)
+        self.homes = public_names.homes(self.found)
+        self.types = Types(self.homes, self.rows, {row.id: row for row in rows}, {row[0]: row[5] for row in tf._core.rows()})
+        self.written = {}
 
-    def name_of(self, ident):
-        row = self.rows.get(ident)
-        return "Any" if row is None or row.role != "CLASS" else "thalweg." + row.path.split("|")[0]
+    # ---- functions ----
 
-    def type_of(self, field):
-        if field.kind == "HANDLE":
-            out = self.name_of(field.word)
-        elif field.kind == "HANDLES":
-            out = "Sequence[%s]" % self.name_of(field.word)
+    def row_of(self, value):
+        text = getattr(type(value), "_row", None) and value._row
+        return self.by_paths.get(text.split("(")[0]) if text else None
+
+    def signature(self, value, method):
+        """The arguments and the result of a function, as they stand in a stub."""
+        row = self.row_of(value)
+        if row:
+            fields = [f for f in row.fields if f.name != "self"]
+            arguments, result = self.types.arguments(fields), self.types.result(row)
         else:
-            out = TYPES[field.kind]
-        return out + " | None" if field.none_allowed and out != "Any" else out
+            arguments, result = parameters_of(value, method), getattr(value, "__annotations__", {}).get("return", "Any")
+            result = "thalweg." + result[3:] if isinstance(result, str) and result.startswith("tf.") else "Any"
+        return (["self"] if method else []) + arguments, result
 
-    def result_of(self, row):
-        if row.result in ("TENSOR", "TENSORS") and row.result_word == "numpy":
-            return "Any"
-        if row.result == "HANDLE":
-            return self.name_of(row.result_word)
-        if row.result == "HANDLES":
-            return "list[%s]" % self.name_of(row.result_word)
-        return RESULTS[row.result]
+    def doc(self, value, indent):
+        row = self.row_of(value)
+        text = self.texts.docstring(row) if row else getattr(value, "__doc__", None)
+        if not isinstance(text, str) or not text.strip():
+            return [indent + "..."]
+        return indented(text, indent)
 
-    def default_of(self, field):
-        d = field.default
-        if d in (None, "None", "True", "False") or field.kind in ("INT", "FLOAT", "NUMBER"):
-            return d or "None"
-        if field.kind in ("INTS", "SHAPE"):
-            return "(%s)" % d.strip("()[]")
-        return repr(d.strip("'"))
+    def function(self, name, value, indent="", method=False):
+        if name == "__exit__":
+            return [indent + "def __exit__(self, *exception: Any) -> Any: ..."]
+        if method and name in OPEN:
+            return [indent + "def %s(self, *args: Any, **kwargs: Any) -> Any:" % name] + self.doc(value, indent + "    ")
+        arguments, result = self.signature(value, method)
+        return ["%sdef %s(%s) -> %s:" % (indent, name, ", ".join(arguments), result)] + self.doc(value, indent + "    ")
 
-    def arguments(self, fields):
-        out, star, defaulted = [], False, False
-        for field in fields:
-            if field.rest:
-                out.append(("**" if field.kind == "PAIRS" else "*") + field.name + ": Any")
-                star = star or field.kind != "PAIRS"
-                continue
-            if (field.keyword_only or (field.required and defaulted)) and not star:
-                out.append("*")
-                star = True
-            text = "%s: %s" % (field.name, self.type_of(field))
-            if not field.required:
-                text += " = " + self.default_of(field)
-                defaulted = True
-            out.append(text)
-        return ", ".join(sorted(out, key=lambda a: a.startswith("**")))
+    # ---- classes ----
 
-    def function(self, name, row, indent=""):
-        method = bool(row.fields) and row.fields[0].name == "self"
-        arguments = self.arguments(row.fields[1:] if method else row.fields)
-        if method:
-            arguments = "self" + (", " + arguments if arguments else "")
-        return ["%sdef %s(%s) -> %s:" % (indent, name, arguments, self.result_of(row)), '%s    """%s"""' % (indent, self.doc(row))]
+    def bases(self, kind):
+        """The nearest public classes above, and the private ones whose members this one takes over."""
+        public, private = [], []
+        for base in kind.__bases__:
+            if base in self.homes and base is not object:
+                public.append(base)
+            elif base.__module__.startswith("thalweg") or base.__name__ == "Object":
+                inner, more = self.bases(base)
+                public += [b for b in inner if b not in public]
+                private += [base] + more
+        return public, private
 
-    @staticmethod
-    def doc(row):
-        return row.doc.replace("\\n", " ").replace('\\"', "'").replace('"', "'")
+    def member(self, name, value, kind):
+        indent = "    "
+        if isinstance(value, property):
+            row = self.row_of(value.fget)
+            result = self.types.result(row) if row else "Any"
+            out = [indent + "@property", indent + "def %s(self) -> %s:" % (name, result)] + self.doc(value.fget, indent * 2)
+            if value.fset:
+                out += [indent + "@%s.setter" % name, indent + "def %s(self, value: Any) -> None: ..." % name]
+            return out
+        if isinstance(value, staticmethod):
+            return [indent + "@staticmethod"] + self.function(name, value.__func__, indent)
+        if isinstance(value, classmethod):
+            if name in OPEN:
+                return [indent + "@classmethod", indent + "def %s(cls, *args: Any, **kwargs: Any) -> Any: ..." % name]
+            return [indent + "@classmethod"] + [line.replace("(self", "(cls", 1) for line in self.function(name, value.__func__, indent, True)]
+        if isinstance(value, type):
+            return [indent + "class %s:" % name, indent * 2 + "def __init__(self, *args: Any, **kwargs: Any) -> None: ..."]
+        if callable(value):
+            return self.function(name, value, indent, True)
+        return [indent + "%s: %s" % (name, self.types.constant(value))]
 
-    def members(self, path):
-        out, seen = [], set()
-        for row in self.rows.values():
-            for p in row.path.split("|"):
-                owner, _, name = p.rpartition(".")
-                if owner != path or name in seen or name.startswith("_set_"):
+    def constructor(self, kind, path, levels):
+        row = self.rows.get(path)
+        own = any("__init__" in vars(level) or "__new__" in vars(level) for level in levels)
+        if row and row.role == "CLASS" and not own:
+            arguments = self.types.arguments([f for f in row.fields if f.name != "self"])
+        elif own or not self.bases(kind)[0]:
+            arguments = parameters_of(kind, False)
+        else:
+            return []
+        return ["    def __init__(%s) -> None: ..." % ", ".join(["self"] + arguments)]
+
+    def class_lines(self, name, kind, path):
+        public, private = self.bases(kind)
+        heads = [self.types.place(base) for base in public] or [base.__name__ for base in kind.__mro__ if base.__module__ == "builtins" and issubclass(base, Exception)][:1]
+        if any(base.__name__ == "EnumMeta" for base in type(kind).__mro__):
+            heads = ["enum.Enum"]
+        out = ["class %s%s:" % (name, "(%s)" % ", ".join(heads) if heads else "")]
+        row = self.rows.get(path)
+        out += indented(self.texts.docstring(row), "    ") if row else self.doc(kind, "    ")
+        special = SPECIAL.get(path, {})
+        lines = [] if "__init__" in special else self.constructor(kind, path, [kind] + private)
+        seen = {"__init__", *special}
+        for text in special.values():
+            lines += ["    " + line for line in text.split("\n")]
+        for level in [kind] + private:
+            for member, value in vars(level).items():
+                dunder = member.startswith("__") and member.endswith("__")
+                if member in seen or (member.startswith("_") and not (dunder and member in self.types.DUNDERS)) or keyword.iskeyword(member):
                     continue
-                seen.add(name)
-                if row.role in ("CLASS", "FUNCTION"):  # a class that a method makes, or a function without an object
-                    if not row.fields or row.fields[0].name != "self":
-                        out.append("    @staticmethod")
-                    out += self.function(name, row, "    ")
-                elif row.role == "PROPERTY":
-                    out += ["    @property", "    def %s(self) -> %s: ..." % (name, self.result_of(row))]
-                    setter = [r for r in self.rows.values() if "%s._set_%s" % (path, name) in r.path.split("|")]
-                    if setter:
-                        out += ["    @%s.setter" % name, "    def %s(self, value: Any) -> None: ..." % name]
-                else:
-                    out += self.function(name, row, "    ")
-        return out
+                seen.add(member)
+                found = self.member(member, value, kind)
+                if any(hasattr(base, member) for base in public):
+                    found = [line + "  # type: ignore" if not line.startswith(DOC) and line.lstrip().startswith("def ") and line.endswith(":") else line for line in found]
+                lines += found
+        if any("__getattr__" in vars(level) for level in [kind] + private):
+            lines.append("    def __getattr__(self, name: str) -> Any: ...")
+        return out + lines
 
-    def class_lines(self, name, row):
-        parent = self.parents[row.id]
-        base = self.name_of(parent) if parent in self.rows else "_Operators" if row.id == "variable" else ""
-        init = self.arguments([f for f in row.fields if f.name != "self"])
-        out = ["class %s%s:" % (name, "(%s)" % base if base else ""), '    """%s"""' % self.doc(row),
-               "    def __init__(self%s) -> None: ..." % (", " + init if init else "")]
-        return out + SPECIAL.get(row.id, []) + self.members(row.path.split("|")[0])
+    # ---- modules ----
 
-    def ordered(self):
-        """Classes behind their parents, then functions."""
-        done = []
+    def ordered(self, names):
+        """Classes behind those above them."""
+        return sorted(names.items(), key=lambda entry: (not isinstance(entry[1], type), len(entry[1].__mro__) if isinstance(entry[1], type) else 0, entry[0]))
 
-        def visit(ident):
-            if ident in self.rows and ident not in done:
-                visit(self.parents.get(ident))
-                done.append(ident)
-        for ident in self.parents:
-            visit(ident)
-        return done + [i for i, r in self.rows.items() if r.role == "FUNCTION"]
+    def line_of(self, module, name, value):
+        path = module + "." + name if module else name
+        if isinstance(value, type(sys)):
+            return ["from %s import %s as %s" % (module_of(self.places[id(value)]), self.places[id(value)].rpartition(".")[2], name)] if self.places[id(value)] else []
+        if isinstance(value, type) and value in self.homes:
+            home = self.homes[value]
+            return self.class_lines(name, value, path) if home == path else ["%s = thalweg.%s" % (name, home)]
+        if path in SPECIAL:
+            return SPECIAL[path].split("\n")
+        if callable(value) and not isinstance(value, type):
+            first = self.written.setdefault(id(value), path)
+            if first != path and self.row_of(value):
+                return ["%s = thalweg.%s" % (name, first)]
+            return self.function(name, value)
+        return ["%s: %s" % (name, self.types.constant(value))]
 
     def write(self, out):
-        for ident in self.ordered():
-            row = self.rows[ident]
-            first = row.path.split("|")[0]
-            for path in row.path.split("|"):
-                module, _, name = path.rpartition(".")
-                if keyword.iskeyword(name) or module in self.classes:  # a member of a class
-                    continue
-                while module not in self.modules:
-                    self.modules[module] = []
-                    module = module.rpartition(".")[0]
-                place = self.modules[path.rpartition(".")[0]]
-                if path != first:
-                    place.append("%s = thalweg.%s" % (name, first))
-                elif row.role == "CLASS":
-                    place += self.class_lines(name, row)
-                else:
-                    place += self.function(name, row)
-        operators = "".join("    def __%s__(self, other: Any) -> \"Tensor\": ...\n    def __r%s__(self, other: Any) -> \"Tensor\": ...\n" % (b, b)
-                            for b in BINARY)
-        operators += "".join("    def __%s__(self, other: Any) -> \"Tensor\": ...\n" % c for c in ("lt", "le", "gt", "ge"))
-        operators += "".join("    def __%s__(self) -> \"Tensor\": ...\n" % u for u in ("neg", "abs", "invert"))
-        for module, lines in self.modules.items():
-            below = sorted(m.rpartition(".")[2] for m in self.modules if m and m.rpartition(".")[0] == module)
-            if module == "":
-                text = HEAD.replace("OPERATORS\n", operators)
-                text += "".join("%s: DType\n" % d for d in sorted(collect_rows.DTYPES) + ["half", "double"])
-                text = text.replace("\n\n__version__", "\n\nimport thalweg\n\n__version__", 1)
-                below += ["errors", "raw_ops"]
-            else:
-                text = ("from typing import Any, Callable, Sequence\n\nimport thalweg\n"
-                        "from thalweg import DType, DTypeLike, ShapeLike, Tensor, TensorLike, TensorShape\n\n")
-            text += "".join("from %s import %s as %s\n" % ("." , b, b) for b in below)
+        for module, names in self.found.items():
+            below = sorted(m.rpartition(".")[2] for m in self.found if m and m.rpartition(".")[0] == module)
+            text = ["from . import %s as %s" % (name, name) for name in below]
+            for name, value in self.ordered(names):
+                if not keyword.iskeyword(name) and not (not module and name in ("Tensor", "DType", "TensorShape")):
+                    text += self.line_of(module, name, value)
+            if module.startswith("raw_ops"):
+                text.append("def __getattr__(name: str) -> Any: ...")
             folder = os.path.join(out, *module.split(".")) if module else out
-            collect_rows.write(os.path.join(folder, "__init__.pyi"), text + "\n" + "\n".join(lines) + "\n")
-        collect_rows.write(os.path.join(out, "raw_ops.pyi"), "from typing import Any\n\ndef __getattr__(name: str) -> Any: ...\n")
-        collect_rows.write(os.path.join(out, "errors.pyi"), "from typing import Any\n\n"
-                           "class OpError(Exception):\n    message: str\n    error_code: int\n    op: Any\n    node_def: Any\n"
-                           "def __getattr__(name: str) -> Any: ...\n")
+            collect_rows.write(os.path.join(folder, "__init__.pyi"), module_text(text, names) if module else HEAD + "\n".join(text).replace(DOC, "") + "\n")
+
+
+def rows_alone(src, out):
+    """Without the package: its modules with any names."""
+    _, rows, _ = collect_rows.described(src)
+    paths = {path.rpartition(".")[0] for row in rows for path in row.path.split("|") if row.role in ("CLASS", "FUNCTION")}
+    for path in paths | {p.rpartition(".")[0] for p in paths} | {""}:
+        if not any(part.startswith("_") or part[:1].isupper() for part in path.split(".")):
+            folder = os.path.join(out, *path.split(".")) if path else out
+            collect_rows.write(os.path.join(folder, "__init__.pyi"), "from typing import Any\n\ndef __getattr__(name: str) -> Any: ...\n")
 
 
 def main():
-    src, out = sys.argv[1:3]
-    Stubs(src).write(out)
+    src, package, out = sys.argv[1:4]
+    probe = subprocess.run([sys.executable, "-c", "import thalweg, numpy"], env=dict(os.environ, PYTHONPATH=package), capture_output=True)
+    if probe.returncode:
+        rows_alone(src, out)
+    else:
+        Stubs(src, public_names.package(package)).write(out)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,63 @@
+"""What is public in the built Python package: its modules with their members, for stubs (make_stubs.py), pages (make_docs.py) and tests."""
+import importlib
+import os
+import sys
+import types
+
+TOP = "thalweg"
+# Whole trees that are other names for what stands elsewhere, or nobody's business.
+HIDDEN = ("compat.v2", "keras.src", "keras.__internal__", "compat.v1.compat")
+
+
+def package(folder):
+    """The package that is built in a folder."""
+    sys.path.insert(0, os.path.abspath(folder))
+    return importlib.import_module(TOP)
+
+
+def members(module, more=()):
+    """{name: value} of a module's public members, and of those among `more` that it has; what can't be had here is left out."""
+    out = {}
+    for name in sorted({*dir(module), *more}):
+        if name.startswith("_"):
+            continue
+        try:
+            out[name] = getattr(module, name)
+        except Exception:  # noqa: BLE001 - what is not supported says so when it is asked for
+            continue
+    return out
+
+
+def modules(tf):
+    """{path: {name: value}} of all public modules; tf itself has the path "". A module that has two paths stands under the first, compat last."""
+    out, seen = {}, {}
+
+    def visit(module, path):
+        seen[id(module)] = path
+        newer = sys.modules.get(TOP + path.removeprefix("compat.v1")) if path.startswith("compat.v1") else None
+        found = members(module, dir(newer) if newer else ())  # names of TensorFlow 2 that TensorFlow 1 has, too, are looked up there
+        out[path] = {}
+        for name, value in sorted(found.items(), key=lambda entry: (entry[0] == "compat", entry[0])):
+            below = path + "." + name if path else name
+            if not isinstance(value, types.ModuleType):
+                out[path][name] = value
+            elif value.__name__.startswith(TOP + ".") and not value.__name__.startswith(TOP + "._") and below not in HIDDEN:
+                if id(value) in seen:
+                    out[path][name] = value  # another name of it
+                else:
+                    visit(value, below)
+    visit(tf, "")
+    return out, seen
+
+
+def homes(found):
+    """{class: the path that it is known by}: the shortest outside of compat and experimental."""
+    best = {}
+    for module, names in found.items():
+        for name, value in names.items():
+            if isinstance(value, type):
+                path = module + "." + name if module else name
+                order = (path.startswith("compat."), "experimental" in path, "legacy" in path, path.split(".")[-1] != value.__name__, path.count("."), path)
+                if value not in best or order < best[value][0]:
+                    best[value] = (order, path)
+    return {value: path for value, (_, path) in best.items()}

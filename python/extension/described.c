@@ -8,15 +8,18 @@ typedef struct text_object {
     const tw_signature *row;
 } text_object;
 
-/* Whether a class is the owner, or one below it that is made by the owner's __init__. */
+/* Whether a class is the owner, or one below it that is made by the owner's __init__ and __new__. */
 static bool is_made_alike(PyObject *type, PyTypeObject *owner)
 {
-    if (type == (PyObject *)owner)
-        return true;
-    tw__py_auto PyObject *own = type ? PyObject_GetAttrString(type, "__init__") : NULL,
-                         *inherited = PyObject_GetAttrString((PyObject *)owner, "__init__");
+    static const char *const makers[] = { "__init__", "__new__" };
+    bool alike = type;
+    for (int i = 0; alike && i < 2; i++) {
+        tw__py_auto PyObject *own = PyObject_GetAttrString(type, makers[i]),
+                             *inherited = PyObject_GetAttrString((PyObject *)owner, makers[i]);
+        alike = own && own == inherited;
+    }
     PyErr_Clear();
-    return own && own == inherited;
+    return alike;
 }
 
 static PyObject *signature_get(PyObject *self, PyObject *object, PyObject *type)

@@ -508,6 +508,7 @@ def _training_later():
         setattr(model, name, _Late(lambda name=name: loaded(name)))
     for name in properties:
         setattr(model, name, late(name))
+    _filled_later(callbacks, "Callback")
 
 
 _training_later()

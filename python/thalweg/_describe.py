@@ -2,6 +2,8 @@
 import inspect
 import re
 
+from thalweg import _core
+
 
 def split(text, mark=","):
     """The parts of a text between marks that stand in no brackets."""
@@ -42,15 +44,16 @@ def parameters_of(text):
         if part == "*":
             kind = inspect.Parameter.KEYWORD_ONLY
             continue
-        m = re.match(r"(\*{0,2})(\w+)(?:\s*:\s*.+?(?:\s=\s(.+))?)?$", part)
-        stars, name, default = m.groups()
+        m = re.match(r"(\*{0,2})(\w+)(?:\s*:\s*(.+?)(?:\s=\s(.+))?)?$", part)
+        stars, name, kind_word, default = m.groups()
         if stars == "**":
             keyword_rest = True
         elif stars == "*":
             out.append(inspect.Parameter(name, inspect.Parameter.VAR_POSITIONAL))
             kind = inspect.Parameter.KEYWORD_ONLY
         else:
-            out.append(inspect.Parameter(name, kind, default=default_of(default) if default else inspect.Parameter.empty))
+            value = default_of(default) if default else inspect.Parameter.empty
+            out.append(inspect.Parameter(name, kind, default=_core.as_dtype(value) if kind_word == "dtype" and value not in (None, inspect.Parameter.empty) else value))
     if keyword_rest:
         out.append(inspect.Parameter("kwargs", inspect.Parameter.VAR_KEYWORD))
     return out

@@ -19,7 +19,7 @@ class Methods:
     # ---- sources ----
 
     @staticmethod
-    def range(*args, output_type=None, name=None):
+    def range(*args, output_type=None, name=None) -> "tf.data.Dataset":
         """The numbers of a range."""
         if not 1 <= len(args) <= 3:
             raise ValueError("Invalid `args`. The length of `args` should be between 1 and 3 but was %d." % len(args))
@@ -32,7 +32,7 @@ class Methods:
         return rows._RangeDataset(start, stop, step, spec.dtype)
 
     @staticmethod
-    def zip(*args, datasets=None, name=None):
+    def zip(*args, datasets=None, name=None) -> "tf.data.Dataset":
         """Elements of several datasets side by side, in the structure in which the datasets are given."""
         if args and datasets is not None:
             raise TypeError("Both `*args` and `datasets` cannot be set.")
@@ -52,7 +52,7 @@ class Methods:
         return rows._zip(datasets)
 
     @staticmethod
-    def from_generator(generator, output_types=None, output_shapes=None, args=None, output_signature=None, name=None):
+    def from_generator(generator, output_types=None, output_shapes=None, args=None, output_signature=None, name=None) -> "tf.data.Dataset":
         """The elements that a Python generator yields."""
         from thalweg._data.generator import from_generator
         return from_generator(generator, output_types, output_shapes, args, output_signature)
@@ -76,7 +76,7 @@ class Methods:
         raise NotImplementedError("Dataset.snapshot is not supported; use save() once, then load()")
 
     @staticmethod
-    def load(path, element_spec=None, compression=None, reader_func=None):
+    def load(path, element_spec=None, compression=None, reader_func=None) -> "tf.data.Dataset":
         """The dataset that Dataset.save wrote under a path."""
         from thalweg._data import saved
         return saved.load(path, element_spec, compression, reader_func)

@@ -1,0 +1,52 @@
+"""The signatures of public functions, classes and methods are TensorFlow's: names, order, defaults (tests/golden/signatures.py). What differs stands in
+signature_differences.py; an entry there that differs no more is an error."""
+import re
+
+import pytest
+
+import signature_differences
+import signature_walk
+import thalweg as tf
+from golden_files import golden_file
+
+
+def expected():
+    with open(golden_file("signatures", "signatures.txt"), encoding="utf-8") as f:
+        for line in f:
+            path, mark, rest = line.rstrip("\n").partition("(")
+            yield path, mark + rest
+
+
+def found(path):
+    value = tf
+    for part in path.split("."):
+        value = getattr(value, part)
+    return value
+
+
+def agree(theirs, ours):
+    """Whether a signature is TensorFlow's; a default that is an object of TensorFlow's own stands for any."""
+    pattern = "".join(".+?" if part == "…" else re.escape(part) for part in re.split("(…)", theirs))
+    return ours is not None and re.fullmatch(pattern, ours) is not None
+
+
+def test_signatures_are_tensorflows():
+    different, there = set(), 0
+    for path, text in expected():
+        try:
+            value = found(path)
+        except (AttributeError, ImportError, NotImplementedError, RuntimeError):
+            continue
+        there += 1
+        if not agree(text, signature_walk.described(value)):
+            different.add(path)
+    assert there > 3400
+    known = set(signature_differences.PATHS.split())
+    assert different - known == set()
+    assert known - different == set()
+
+
+@pytest.mark.parametrize("path", ["keras.Model.fit", "keras.Model.compile", "keras.Model.evaluate", "keras.Model.predict", "keras.layers.Dense",
+                                  "data.TextLineDataset", "nn.conv2d", "matmul"])
+def test_the_commonest_are_among_them(path):
+    assert agree(dict(expected())[path], signature_walk.described(found(path)))

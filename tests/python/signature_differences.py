@@ -7,44 +7,44 @@ Variable Variable.eval Variable.from_proto Variable.initialized_value Variable.l
 constant_initializer.from_config data.Dataset data.Dataset.cache data.Dataset.cardinality data.Dataset.counter data.Dataset.flat_map
 data.Dataset.group_by_window data.Dataset.interleave data.Dataset.list_files data.Dataset.prefetch data.Dataset.range data.Dataset.shuffle
 data.Iterator data.Options.merge data.experimental.AutoShardPolicy.from_bytes data.experimental.Counter data.experimental.Optional
-data.experimental.bucket_by_sequence_length data.experimental.choose_from_datasets data.experimental.dense_to_ragged_batch
-data.experimental.get_structure data.experimental.group_by_window data.experimental.ignore_errors data.experimental.index_table_from_dataset
-data.experimental.make_csv_dataset data.experimental.rejection_resample data.experimental.sample_from_datasets data.experimental.scan
-data.experimental.service.DispatchServer data.experimental.service.DispatcherConfig data.experimental.service.ShardingPolicy.from_bytes
-data.experimental.service.WorkerConfig data.experimental.service.WorkerServer data.experimental.service.distribute
-data.experimental.service.from_dataset_id data.experimental.service.register_dataset data.experimental.snapshot data.experimental.table_from_dataset
-data.experimental.take_while data.experimental.unbatch data.experimental.unique debugging.experimental.enable_dump_debug_info
-distribute.CrossDeviceOps distribute.DistributedDataset.reduce distribute.DistributedIterator distribute.DistributedValues distribute.InputOptions
-distribute.MirroredStrategy distribute.Server distribute.Strategy distribute.StrategyExtended distribute.cluster_resolver.GCEClusterResolver
-distribute.cluster_resolver.KubernetesClusterResolver distribute.cluster_resolver.SlurmClusterResolver distribute.coordinator.ClusterCoordinator
-distribute.coordinator.PerWorkerValue distribute.coordinator.RemoteValue distribute.experimental.CentralStorageStrategy
-distribute.experimental.CommunicationOptions distribute.experimental.MultiWorkerMirroredStrategy distribute.experimental.PreemptionCheckpointHandler
-distribute.experimental.PreemptionWatcher distribute.experimental.coordinator.ClusterCoordinator distribute.experimental.coordinator.PerWorkerValues
-distribute.experimental.coordinator.RemoteValue distribute.experimental.rpc.Client distribute.experimental.rpc.Server dtypes.DType einsum
-experimental.ExtensionTypeSpec experimental.Optional experimental.RowPartition experimental.numpy.broadcast_arrays experimental.numpy.einsum
-experimental.numpy.float64.fromhex experimental.numpy.logspace experimental.numpy.meshgrid experimental.numpy.pad experimental.numpy.random.poisson
-experimental.numpy.random.uniform experimental.numpy.select experimental.numpy.sign experimental.numpy.string_.fromhex experimental.numpy.tensordot
-experimental.register_filesystem_plugin experimental.tensorrt.ConversionParams experimental.tensorrt.Converter feature_column.numeric_column
-histogram_fixed_width image.adjust_gamma image.combined_non_max_suppression image.crop_and_resize image.draw_bounding_boxes image.non_max_suppression
-image.non_max_suppression_overlaps image.non_max_suppression_padded image.non_max_suppression_with_scores image.sample_distorted_bounding_box
-image.ssim_multiscale image.stateless_random_saturation image.stateless_sample_distorted_bounding_box initializers.Constant
-initializers.Initializer.from_config initializers.constant io.decode_compressed io.decode_csv io.gfile.GFile.seek keras.Input keras.Model
-keras.Model.call keras.Model.evaluate_generator keras.Model.export keras.Model.fit_generator keras.Model.predict_generator keras.Model.save
-keras.Sequential.build keras.Sequential.compute_mask keras.backend.abs keras.backend.batch_set_value keras.backend.cast keras.backend.cos
-keras.backend.equal keras.backend.exp keras.backend.gather keras.backend.greater keras.backend.greater_equal keras.backend.is_sparse
-keras.backend.less keras.backend.less_equal keras.backend.log keras.backend.map_fn keras.backend.maximum keras.backend.minimum keras.backend.not_equal
-keras.backend.pow keras.backend.reshape keras.backend.reverse keras.backend.round keras.backend.shape keras.backend.sigmoid keras.backend.sign
-keras.backend.sin keras.backend.softplus keras.backend.softsign keras.backend.sparse_categorical_crossentropy keras.backend.sqrt keras.backend.square
-keras.backend.stop_gradient keras.backend.tanh keras.backend.tile keras.backend.to_dense keras.backend.transpose keras.callbacks.CSVLogger
-keras.callbacks.Callback.set_model keras.callbacks.Callback.set_params keras.callbacks.CallbackList.on_batch_begin
-keras.callbacks.CallbackList.on_batch_end keras.callbacks.CallbackList.on_epoch_begin keras.callbacks.CallbackList.on_epoch_end
-keras.callbacks.CallbackList.on_predict_batch_begin keras.callbacks.CallbackList.on_predict_batch_end keras.callbacks.CallbackList.on_test_batch_begin
-keras.callbacks.CallbackList.on_test_batch_end keras.callbacks.CallbackList.on_train_batch_begin keras.callbacks.CallbackList.on_train_batch_end
-keras.callbacks.EarlyStopping keras.callbacks.ProgbarLogger keras.callbacks.ReduceLROnPlateau keras.callbacks.RemoteMonitor
-keras.callbacks.experimental.BackupAndRestore keras.constraints.Constraint.from_config keras.constraints.MinMaxNorm keras.constraints.min_max_norm
-keras.datasets.fashion_mnist.load_data keras.datasets.mnist.load_data keras.estimator.model_to_estimator keras.experimental.SidecarEvaluator
-keras.initializers.Constant keras.initializers.constant keras.layers.AbstractRNNCell keras.layers.AbstractRNNCell.call keras.layers.Activation.call
-keras.layers.Add.build keras.layers.Add.call keras.layers.Add.compute_output_shape keras.layers.AdditiveAttention keras.layers.AdditiveAttention.call
+data.experimental.bucket_by_sequence_length data.experimental.dense_to_ragged_batch data.experimental.get_structure data.experimental.group_by_window
+data.experimental.ignore_errors data.experimental.index_table_from_dataset data.experimental.make_csv_dataset data.experimental.rejection_resample
+data.experimental.sample_from_datasets data.experimental.scan data.experimental.service.DispatchServer data.experimental.service.DispatcherConfig
+data.experimental.service.ShardingPolicy.from_bytes data.experimental.service.WorkerConfig data.experimental.service.WorkerServer
+data.experimental.service.distribute data.experimental.service.from_dataset_id data.experimental.service.register_dataset data.experimental.snapshot
+data.experimental.table_from_dataset data.experimental.take_while data.experimental.unbatch data.experimental.unique
+debugging.experimental.enable_dump_debug_info distribute.CrossDeviceOps distribute.DistributedDataset.reduce distribute.DistributedIterator
+distribute.DistributedValues distribute.InputOptions distribute.MirroredStrategy distribute.Server distribute.Strategy distribute.StrategyExtended
+distribute.cluster_resolver.GCEClusterResolver distribute.cluster_resolver.KubernetesClusterResolver distribute.cluster_resolver.SlurmClusterResolver
+distribute.coordinator.ClusterCoordinator distribute.coordinator.PerWorkerValue distribute.coordinator.RemoteValue
+distribute.experimental.CentralStorageStrategy distribute.experimental.CommunicationOptions distribute.experimental.MultiWorkerMirroredStrategy
+distribute.experimental.PreemptionCheckpointHandler distribute.experimental.PreemptionWatcher distribute.experimental.coordinator.ClusterCoordinator
+distribute.experimental.coordinator.PerWorkerValues distribute.experimental.coordinator.RemoteValue distribute.experimental.rpc.Client
+distribute.experimental.rpc.Server dtypes.DType einsum experimental.ExtensionTypeSpec experimental.Optional experimental.RowPartition
+experimental.numpy.broadcast_arrays experimental.numpy.einsum experimental.numpy.float64.fromhex experimental.numpy.logspace
+experimental.numpy.meshgrid experimental.numpy.pad experimental.numpy.random.poisson experimental.numpy.random.uniform experimental.numpy.select
+experimental.numpy.sign experimental.numpy.string_.fromhex experimental.numpy.tensordot experimental.register_filesystem_plugin
+experimental.tensorrt.ConversionParams experimental.tensorrt.Converter feature_column.numeric_column histogram_fixed_width image.adjust_gamma
+image.combined_non_max_suppression image.crop_and_resize image.draw_bounding_boxes image.non_max_suppression image.non_max_suppression_overlaps
+image.non_max_suppression_padded image.non_max_suppression_with_scores image.sample_distorted_bounding_box image.ssim_multiscale
+image.stateless_random_saturation image.stateless_sample_distorted_bounding_box initializers.Constant initializers.Initializer.from_config
+initializers.constant io.decode_compressed io.decode_csv io.gfile.GFile.seek keras.Input keras.Model keras.Model.call keras.Model.evaluate_generator
+keras.Model.export keras.Model.fit_generator keras.Model.predict_generator keras.Model.save keras.Sequential.build keras.Sequential.compute_mask
+keras.backend.abs keras.backend.batch_set_value keras.backend.cast keras.backend.cos keras.backend.equal keras.backend.exp keras.backend.gather
+keras.backend.greater keras.backend.greater_equal keras.backend.is_sparse keras.backend.less keras.backend.less_equal keras.backend.log
+keras.backend.map_fn keras.backend.maximum keras.backend.minimum keras.backend.not_equal keras.backend.pow keras.backend.reshape keras.backend.reverse
+keras.backend.round keras.backend.shape keras.backend.sigmoid keras.backend.sign keras.backend.sin keras.backend.softplus keras.backend.softsign
+keras.backend.sparse_categorical_crossentropy keras.backend.sqrt keras.backend.square keras.backend.stop_gradient keras.backend.tanh
+keras.backend.tile keras.backend.to_dense keras.backend.transpose keras.callbacks.CSVLogger keras.callbacks.Callback.set_model
+keras.callbacks.Callback.set_params keras.callbacks.CallbackList.on_batch_begin keras.callbacks.CallbackList.on_batch_end
+keras.callbacks.CallbackList.on_epoch_begin keras.callbacks.CallbackList.on_epoch_end keras.callbacks.CallbackList.on_predict_batch_begin
+keras.callbacks.CallbackList.on_predict_batch_end keras.callbacks.CallbackList.on_test_batch_begin keras.callbacks.CallbackList.on_test_batch_end
+keras.callbacks.CallbackList.on_train_batch_begin keras.callbacks.CallbackList.on_train_batch_end keras.callbacks.EarlyStopping
+keras.callbacks.ProgbarLogger keras.callbacks.ReduceLROnPlateau keras.callbacks.RemoteMonitor keras.callbacks.experimental.BackupAndRestore
+keras.constraints.Constraint.from_config keras.constraints.MinMaxNorm keras.constraints.min_max_norm keras.datasets.fashion_mnist.load_data
+keras.datasets.mnist.load_data keras.estimator.model_to_estimator keras.experimental.SidecarEvaluator keras.initializers.Constant
+keras.initializers.constant keras.layers.AbstractRNNCell keras.layers.AbstractRNNCell.call keras.layers.Activation.call keras.layers.Add.build
+keras.layers.Add.call keras.layers.Add.compute_output_shape keras.layers.AdditiveAttention keras.layers.AdditiveAttention.call
 keras.layers.AlphaDropout.compute_output_shape keras.layers.Attention keras.layers.Attention.call keras.layers.Average.build keras.layers.Average.call
 keras.layers.Average.compute_output_shape keras.layers.AveragePooling1D.call keras.layers.AveragePooling2D.call keras.layers.AveragePooling3D.call
 keras.layers.BatchNormalization.call keras.layers.Bidirectional.call keras.layers.Bidirectional.compute_mask
@@ -86,18 +86,16 @@ keras.layers.Reshape.call keras.layers.Resizing.call keras.layers.SeparableConv1
 keras.layers.SeparableConv2D.call keras.layers.SeparableConvolution1D keras.layers.SeparableConvolution2D keras.layers.SimpleRNN
 keras.layers.SimpleRNN.call keras.layers.SimpleRNNCell.build keras.layers.SimpleRNNCell.call keras.layers.Softmax.call
 keras.layers.Softmax.compute_output_shape keras.layers.SpatialDropout1D keras.layers.SpatialDropout2D keras.layers.SpatialDropout3D
-keras.layers.SpectralNormalization.call keras.layers.StackedRNNCells.build keras.layers.StackedRNNCells.call keras.layers.StringLookup
-keras.layers.StringLookup.call keras.layers.StringLookup.compute_output_signature keras.layers.Subtract.build keras.layers.Subtract.call
-keras.layers.Subtract.compute_output_shape keras.layers.TextVectorization.call keras.layers.TextVectorization.compute_output_signature
-keras.layers.ThresholdedReLU.call keras.layers.ThresholdedReLU.compute_output_shape keras.layers.TimeDistributed.call
-keras.layers.UnitNormalization.call keras.layers.UpSampling1D.call keras.layers.UpSampling2D.call keras.layers.UpSampling3D.call
-keras.layers.Wrapper.build keras.layers.ZeroPadding1D.call keras.layers.ZeroPadding2D.call keras.layers.ZeroPadding3D.call keras.layers.add
-keras.layers.average keras.layers.concatenate keras.layers.dot keras.layers.experimental.RandomFourierFeatures
-keras.layers.experimental.RandomFourierFeatures.call keras.layers.experimental.SyncBatchNormalization
-keras.layers.experimental.SyncBatchNormalization.call keras.layers.experimental.preprocessing.IntegerLookup
-keras.layers.experimental.preprocessing.StringLookup keras.layers.maximum keras.layers.minimum keras.layers.multiply keras.layers.subtract
-keras.losses.Loss.from_config keras.losses.deserialize keras.metrics.BinaryCrossentropy keras.metrics.CategoricalCrossentropy
-keras.metrics.FBetaScore.build keras.metrics.Metric keras.metrics.Metric.add_weight keras.metrics.R2Score.build
+keras.layers.SpectralNormalization.call keras.layers.StackedRNNCells.build keras.layers.StackedRNNCells.call keras.layers.StringLookup.call
+keras.layers.StringLookup.compute_output_signature keras.layers.Subtract.build keras.layers.Subtract.call keras.layers.Subtract.compute_output_shape
+keras.layers.TextVectorization.call keras.layers.TextVectorization.compute_output_signature keras.layers.ThresholdedReLU.call
+keras.layers.ThresholdedReLU.compute_output_shape keras.layers.TimeDistributed.call keras.layers.UnitNormalization.call keras.layers.UpSampling1D.call
+keras.layers.UpSampling2D.call keras.layers.UpSampling3D.call keras.layers.Wrapper.build keras.layers.ZeroPadding1D.call
+keras.layers.ZeroPadding2D.call keras.layers.ZeroPadding3D.call keras.layers.add keras.layers.average keras.layers.concatenate keras.layers.dot
+keras.layers.experimental.RandomFourierFeatures keras.layers.experimental.RandomFourierFeatures.call keras.layers.experimental.SyncBatchNormalization
+keras.layers.experimental.SyncBatchNormalization.call keras.layers.experimental.preprocessing.IntegerLookup keras.layers.maximum keras.layers.minimum
+keras.layers.multiply keras.layers.subtract keras.losses.Loss.from_config keras.losses.deserialize keras.metrics.BinaryCrossentropy
+keras.metrics.CategoricalCrossentropy keras.metrics.FBetaScore.build keras.metrics.Metric keras.metrics.Metric.add_weight keras.metrics.R2Score.build
 keras.mixed_precision.LossScaleOptimizer keras.models.Model keras.models.load_model keras.models.save_model keras.optimizers.Adadelta
 keras.optimizers.Adadelta.update_step keras.optimizers.Adafactor keras.optimizers.Adagrad keras.optimizers.Adagrad.update_step keras.optimizers.Adam
 keras.optimizers.AdamW keras.optimizers.Adamax keras.optimizers.Ftrl keras.optimizers.Lion keras.optimizers.Nadam keras.optimizers.Optimizer

@@ -50,3 +50,9 @@ def test_signatures_are_tensorflows():
                                   "data.TextLineDataset", "nn.conv2d", "matmul"])
 def test_the_commonest_are_among_them(path):
     assert agree(dict(expected())[path], signature_walk.described(found(path)))
+
+
+def test_experimental_choose_from_datasets_passes_over_what_has_ended():
+    datasets, choice = [tf.data.Dataset.range(1), tf.data.Dataset.range(10, 13)], tf.data.Dataset.from_tensor_slices(tf.constant([0, 1, 0, 1, 1], tf.int64))
+    assert [int(x) for x in tf.data.experimental.choose_from_datasets(datasets, choice)] == [0, 10, 11, 12]
+    assert [int(x) for x in tf.data.Dataset.choose_from_datasets(datasets, choice)] == [0, 10]

@@ -4,6 +4,23 @@ import sys
 import thalweg as tf
 
 
+def _choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset=False) -> "tf.data.Dataset":
+    """Elements of several datasets, as another one chooses. Here a dataset that has ended is passed over unless told otherwise.
+
+    Args:
+      datasets: The datasets, a list.
+      choice_dataset: A dataset of int64 numbers: the index of the dataset that gives the next element.
+      stop_on_empty_dataset: True: end with the first dataset that ends.
+
+    Returns:
+      A dataset.
+    """
+    return tf.data.Dataset.choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset)
+
+
+_choose_from_datasets.__name__ = "choose_from_datasets"
+
+
 def fill(found):
     """`found`: what the class rows gave to the module, by name."""
     data = tf.data
@@ -28,7 +45,7 @@ def fill(found):
     experimental.get_single_element = lambda dataset: dataset.get_single_element()
     experimental.Counter = data.Dataset.counter
     experimental.RandomDataset = data.Dataset.random
-    experimental.choose_from_datasets = data.Dataset.choose_from_datasets
+    experimental.choose_from_datasets = _choose_from_datasets
     experimental.sample_from_datasets = data.Dataset.sample_from_datasets
     experimental.CsvDataset = files.CsvDataset
     for name in ("AutoShardPolicy", "AutotuneAlgorithm", "AutotuneOptions", "DistributeOptions", "ExternalStatePolicy", "OptimizationOptions",

@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 BUILD ?= build
 
-.PHONY: all demo test test-browser test-pjrt sanitize tsan check-long bench golden format install uninstall cross-aarch64 wheel sdist clean check setup
+.PHONY: all demo test test-browser test-pjrt sanitize tsan check-long bench golden docs format install uninstall cross-aarch64 wheel sdist clean check setup
 
 all: check
 	@cmake -S . -B $(BUILD) -G Ninja -DTW_PYTHON_EXECUTABLE=$(PYTHON) -DCMAKE_INSTALL_PREFIX=$(PREFIX) > $(BUILD).log 2>&1 \
@@ -63,6 +63,10 @@ bench: all
 # Asks TensorFlow 2.15.1 for the tests' data again: TENSORFLOW is a Python that has it. SCRIPTS="ops_math modes" runs some of tests/golden.
 golden:
 	@$(PYTHON) tools/run_golden.py $(or $(TENSORFLOW),$(error TENSORFLOW=/path/to/python is needed)) $(SCRIPTS)
+
+# The reference and the guides as HTML: build/docs/index.html.
+docs: all
+	@$(PYTHON) tools/make_docs.py . $(BUILD)/python $(BUILD)/docs
 
 format:
 	@git ls-files '*.c' '*.h' | xargs clang-format -i

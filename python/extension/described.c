@@ -8,32 +8,18 @@ typedef struct text_object {
     const tw_signature *row;
 } text_object;
 
-/* Whether a class is the owner, or one below it that is made by the owner's __init__ and __new__. */
-static bool is_made_alike(PyObject *type, PyTypeObject *owner)
-{
-    static const char *const makers[] = { "__init__", "__new__" };
-    bool alike = type;
-    for (int i = 0; alike && i < 2; i++) {
-        tw__py_auto PyObject *own = PyObject_GetAttrString(type, makers[i]),
-                             *inherited = PyObject_GetAttrString((PyObject *)owner, makers[i]);
-        alike = own && own == inherited;
-    }
-    PyErr_Clear();
-    return alike;
-}
-
 static PyObject *signature_get(PyObject *self, PyObject *object, PyObject *type)
 {
     text_object *text = (text_object *)self;
     bool instance = object && object != Py_None; /* which is called by its own rules: a layer takes what its `call` does */
     PyTypeObject *layer = tw__py_type_of(&tw__class_layer);
     bool is_layer = instance && layer && PyObject_TypeCheck(object, layer);
-    if (!is_layer && (instance || !is_made_alike(type, text->owner)))
+    if (!type || (instance && !is_layer))
         return tw__py_error(PyExc_AttributeError, "__signature__");
     tw__py_auto PyObject *module = PyImport_ImportModule("thalweg._describe");
     if (is_layer)
         return module ? PyObject_CallMethod(module, "any_arguments", NULL) : NULL;
-    return module ? PyObject_CallMethod(module, "signature_of", "s", tw_signature_text(text->row)) : NULL;
+    return module ? PyObject_CallMethod(module, "class_signature", "OOs", type, text->owner, tw_signature_text(text->row)) : NULL;
 }
 
 /* Set while Python asks for a docstring that nobody reads. */

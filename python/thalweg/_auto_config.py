@@ -48,6 +48,9 @@ def _new(cls, *args, **kwargs):
     return self
 
 
+_new.passes_on = True  # what the class takes, its __init__ says
+
+
 def _get_config(self):
     """The arguments that would make the same layer again."""
     base = _library_class(type(self))

@@ -30,7 +30,7 @@ def default_of(text):
         return float(text)
     except ValueError:
         pass
-    if text[0] in "([":
+    if text[0] in "([" and (not text[1:2].isalpha()):
         return tuple(default_of(t) for t in split(text[1:-1]))
     return text.strip("'")
 
@@ -66,6 +66,17 @@ def signature_of(text):
 def any_arguments():
     """(*args, **kwargs)"""
     return inspect.Signature([inspect.Parameter("args", inspect.Parameter.VAR_POSITIONAL), inspect.Parameter("kwargs", inspect.Parameter.VAR_KEYWORD)])
+
+
+def class_signature(cls, owner, text):
+    """Of a class made from a row (owner), or one below it: that of the row where both are made alike, else of the class's own __init__."""
+    new = cls.__new__ is owner.__new__ or getattr(cls.__new__, "passes_on", False)
+    if cls is owner or new and cls.__init__ is owner.__init__:
+        return signature_of(text)
+    if not new:
+        raise AttributeError("__signature__")  # inspect looks at __new__
+    own = inspect.signature(cls.__init__)
+    return own.replace(parameters=list(own.parameters.values())[1:])
 
 
 def call_of(function):

@@ -128,7 +128,10 @@ class Pages:
             summary = self.texts.texts[row.id].summary
             body = "<p>%s</p><div class=sides>%s%s</div>%s" % (prose(summary), python, in_c, self.parts(row))
         else:
-            doc = inspect.cleandoc(value.__doc__) if isinstance(getattr(value, "__doc__", None), str) else ""
+            if inspect.isfunction(value):
+                doc = self.texts.python_docstring(path, value)
+            else:
+                doc = inspect.cleandoc(value.__doc__) if isinstance(getattr(value, "__doc__", None), str) else ""
             summary, _, rest = doc.partition("\n\n")
             body = "<p>%s</p><div class=sides>%s</div>%s" % (prose(summary), python, "<pre>%s</pre>" % escape(rest) if rest else "")
         self.entries.append(["tf." + path, "%s#%s" % (self.current, name if level == 2 else path), summary.split("\n")[0][:160]])

@@ -4,6 +4,7 @@ src/ say. A package that can't be imported here (no NumPy, a sanitizer, another 
 
 usage: make_stubs.py SRC PACKAGE OUT     the folder that holds the package thalweg; OUT is the folder thalweg-stubs
 """
+import inspect
 import keyword
 import os
 import subprocess
@@ -41,20 +42,23 @@ class Stubs:
             result = "thalweg." + result[3:] if isinstance(result, str) and result.startswith("tf.") else "Any"
         return (["self"] if method else []) + arguments, result
 
-    def doc(self, value, indent):
+    def doc(self, value, indent, path=""):
         row = self.row_of(value)
-        text = self.texts.docstring(row) if row else getattr(value, "__doc__", None)
+        if inspect.isfunction(value):
+            text = self.texts.python_docstring(path, value)
+        else:
+            text = self.texts.docstring(row) if row else getattr(value, "__doc__", None)
         if not isinstance(text, str) or not text.strip():
             return [indent + "..."]
         return indented(text, indent)
 
-    def function(self, name, value, indent="", method=False):
+    def function(self, name, value, indent="", method=False, path=""):
         if name == "__exit__":
             return [indent + "def __exit__(self, *exception: Any) -> Any: ..."]
         if method and name in OPEN:
-            return [indent + "def %s(self, *args: Any, **kwargs: Any) -> Any:" % name] + self.doc(value, indent + "    ")
+            return [indent + "def %s(self, *args: Any, **kwargs: Any) -> Any:" % name] + self.doc(value, indent + "    ", path)
         arguments, result = self.signature(value, method)
-        return ["%sdef %s(%s) -> %s:" % (indent, name, ", ".join(arguments), result)] + self.doc(value, indent + "    ")
+        return ["%sdef %s(%s) -> %s:" % (indent, name, ", ".join(arguments), result)] + self.doc(value, indent + "    ", path)
 
     # ---- classes ----
 
@@ -148,7 +152,7 @@ class Stubs:
             first = self.written.setdefault(id(value), path)
             if first != path and self.row_of(value):
                 return ["%s = thalweg.%s" % (name, first)]
-            return self.function(name, value)
+            return self.function(name, value, path=path)
         return ["%s: %s" % (name, self.types.constant(value))]
 
     def write(self, out):

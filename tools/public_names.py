@@ -1,5 +1,6 @@
 """What is public in the built Python package: its modules with their members, for stubs (make_stubs.py), pages (make_docs.py) and tests."""
 import importlib
+import inspect
 import os
 import sys
 import types
@@ -48,6 +49,19 @@ def modules(tf):
                     visit(value, below)
     visit(tf, "")
     return out, seen
+
+
+def python_callables(found):
+    """(path, function) of what is public and written in Python, each once: functions, and the methods and constructors of classes."""
+    seen = set()
+    for module, names in found.items():
+        for name, value in names.items():
+            path = module + "." + name if module else name
+            inside = vars(value).items() if isinstance(value, type) else ()
+            for where, function in [(path, value)] + [(path + "." + n, getattr(v, "__func__", v)) for n, v in inside if n == "__init__" or not n.startswith("_")]:
+                if inspect.isfunction(function) and TOP in (function.__module__ or "") and function.__code__ not in seen:
+                    seen.add(function.__code__)
+                    yield where, function
 
 
 def homes(found):

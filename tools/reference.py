@@ -6,6 +6,7 @@ A row's text is its summary, then lines in any order:
     example: code                      example: expression  # what it gives, as repr() writes it
 docs/adding.md shows one. A line about an argument that the row does not have is an error.
 """
+import inspect
 import os
 import re
 import textwrap
@@ -96,8 +97,9 @@ class Glossary:
             found.sort(key=lambda entry: (-len(entry[0]), entry[1] is None))
 
     def find(self, name, kind, paths):
+        """The narrowest entry for an argument of a row with these paths; a kind of None fits all."""
         for pattern, wanted in self.patterns.get(name, ()):
-            if wanted not in (None, kind.lower()):
+            if kind and wanted not in (None, kind.lower()):
                 continue
             start = pattern.removesuffix("*")
             if any(path.startswith(start) if pattern.endswith("*") else path == pattern for path in paths):
@@ -185,6 +187,22 @@ class Reference:
     def undescribed(self):
         """(row, field) where nobody said what an argument of a public row is."""
         return [(row, field) for row in self.rows.values() if self.paths(row) for field, _, text in self.described(row) if not text]
+
+    def python_arguments(self, path, function):
+        """(argument, what it is or None) of a function that is written in Python: as its docstring says, or the glossary."""
+        said = re.findall(r"(?m)^ *\*{0,2}(\w+)(?: \([^)]*\))?: (.+)$", function.__doc__ or "")
+        for p in inspect.signature(function, follow_wrapped=False).parameters.values():
+            if p.name not in ("self", "cls") and not p.name.startswith("_"):
+                stars = {p.VAR_POSITIONAL: "*", p.VAR_KEYWORD: "**"}.get(p.kind, "")
+                yield stars + p.name, dict(said).get(p.name) or self.glossary.find(p.name, None, [path])
+
+    def python_docstring(self, path, function):
+        """The docstring of a function that is written in Python; where it has no list of arguments, with what the glossary says of them."""
+        doc = inspect.cleandoc(function.__doc__ or "")
+        if re.search(r"(?m)^Args:", doc):
+            return doc
+        lines = ["  %s: %s" % (name, sentence(words)) if words else "  " + name for name, words in self.python_arguments(path, function)]
+        return (doc + "\n\nArgs:\n" + "\n".join(lines) if lines else doc).strip()
 
     def docstring(self, row):
         text = self.texts[row.id]

@@ -66,11 +66,11 @@ def in_test_phase(x, alt, training=None):
 BACKEND = {name: value for name, value in list(globals().items()) if callable(value) and not name.startswith("_")}
 BACKEND.update({
     "abs": tf.abs, "exp": tf.exp, "log": _math.log, "sqrt": tf.sqrt, "square": tf.square, "sin": tf.sin, "cos": tf.cos, "sign": tf.sign,
-    "round": tf.round, "pow": tf.pow, "maximum": tf.maximum, "minimum": tf.minimum, "equal": tf.equal, "not_equal": tf.not_equal,
-    "greater": tf.greater, "greater_equal": tf.greater_equal, "less": tf.less, "less_equal": tf.less_equal, "cast": tf.cast, "reshape": tf.reshape,
-    "transpose": tf.transpose, "tile": tf.tile, "gather": tf.gather, "reverse": tf.reverse, "stop_gradient": tf.stop_gradient, "map_fn": tf.map_fn,
-    "sigmoid": _nn.sigmoid, "tanh": _nn.tanh, "softplus": _nn.softplus, "softsign": _nn.softsign, "elu": _keras.activations.elu,
-    "hard_sigmoid": _keras.activations.hard_sigmoid, "shape": tf.shape, "name_scope": tf.name_scope,
+    "round": tf.round, "maximum": tf.maximum, "minimum": tf.minimum, "equal": tf.equal, "not_equal": tf.not_equal,
+    "greater": tf.greater, "greater_equal": tf.greater_equal, "less": tf.less, "less_equal": tf.less_equal, "cast": tf.cast,
+    "map_fn": tf.map_fn,
+    "sigmoid": _nn.sigmoid, "tanh": _nn.tanh, "elu": _keras.activations.elu,
+    "hard_sigmoid": _keras.activations.hard_sigmoid, "name_scope": tf.name_scope,
 })
 _OTHERS = {  # with their texts, or the functions that lend them
     "sum": (lambda x, axis=None, keepdims=False: tf.reduce_sum(x, axis, keepdims), tf.reduce_sum),
@@ -126,11 +126,17 @@ _OTHERS = {  # with their texts, or the functions that lend them
     "arange": (lambda start, stop=None, step=1, dtype="int32": tf.cast(tf.range(start, stop, step) if stop is not None else tf.range(0, start, step), dtype),
                tf.range),
     "batch_get_value": (lambda tensors: [x.numpy() for x in tensors], "The values as NumPy's."),
-    "batch_set_value": (lambda pairs: [x.assign(value) for x, value in pairs] and None, "Sets variables: pairs of one and its value."),
-    "is_sparse": (lambda x: isinstance(x, tf.SparseTensor), "Whether it is a SparseTensor."),
-    "to_dense": (lambda x: tf.sparse.to_dense(x) if isinstance(x, tf.SparseTensor) else x, tf.sparse.to_dense),
+    "batch_set_value": (lambda tuples: [x.assign(value) for x, value in tuples] and None, "Sets variables: pairs of one and its value."),
+    "is_sparse": (lambda tensor: isinstance(tensor, tf.SparseTensor), "Whether it is a SparseTensor."),
+    "to_dense": (lambda tensor: tf.sparse.to_dense(tensor) if isinstance(tensor, tf.SparseTensor) else tensor, tf.sparse.to_dense),
+    "pow": (lambda x, a: tf.pow(x, a), tf.pow), "reshape": (lambda x, shape: tf.reshape(x, shape), tf.reshape), "shape": (lambda x: tf.shape(x), tf.shape),
+    "transpose": (lambda x: tf.transpose(x), tf.transpose), "tile": (lambda x, n: tf.tile(x, [n] if isinstance(n, int) else n), tf.tile),
+    "gather": (lambda reference, indices: tf.gather(reference, indices), tf.gather),
+    "reverse": (lambda x, axes: tf.reverse(x, [axes] if isinstance(axes, int) else axes), tf.reverse),
+    "stop_gradient": (lambda variables: map(tf.stop_gradient, variables) if isinstance(variables, (list, tuple)) else tf.stop_gradient(variables), tf.stop_gradient),
+    "softplus": (lambda x: _nn.softplus(x), _nn.softplus), "softsign": (lambda x: _nn.softsign(x), _nn.softsign),
 }
 for _name, (_made, _lender) in _OTHERS.items():
     _made.__name__ = _made.__qualname__ = _name
-    _made.__doc__ = _lender if isinstance(_lender, str) else _lender.__doc__
+    _made.__doc__ = _lender if isinstance(_lender, str) else (_lender.__doc__ or "").split("\n")[0]  # its arguments have other names
     BACKEND[_name] = _made

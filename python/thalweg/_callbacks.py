@@ -197,11 +197,16 @@ def _define():
             return iter(self.callbacks)
 
     def _tells(event, name):
-        if event >= _FIRST_INDEXED:
-            def method(self, index, logs=None):
+        if "epoch" in name:
+            def method(self, epoch, logs=None):
                 logs = {} if logs is None else logs
                 for callback in self.callbacks:
-                    getattr(callback, name)(index, logs)
+                    getattr(callback, name)(epoch, logs)
+        elif event >= _FIRST_INDEXED:
+            def method(self, batch, logs=None):
+                logs = {} if logs is None else logs
+                for callback in self.callbacks:
+                    getattr(callback, name)(batch, logs)
         else:
             def method(self, logs=None):
                 logs = {} if logs is None else logs

@@ -1,13 +1,12 @@
 """Where a signature is not TensorFlow's (test_signatures.py): most name more arguments than TensorFlow, or show another default that means the same.
 The list only gets shorter."""
 PATHS = """
-DType DType.most_specific_common_supertype DeviceSpec.parse_from_string DeviceSpec.replace Graph.as_graph_def Graph.is_fetchable Graph.prevent_feeding
-Graph.prevent_fetching Operation.run RaggedTensor RaggedTensorSpec SparseTensor.from_value TensorArray TensorSpec.is_compatible_with TypeSpec.cast
-Variable Variable.eval Variable.from_proto Variable.initialized_value Variable.load Variable.to_proto constant_initializer
-constant_initializer.from_config data.Dataset data.Dataset.cache data.Dataset.cardinality data.Dataset.counter data.Dataset.flat_map
-data.Dataset.group_by_window data.Dataset.interleave data.Dataset.list_files data.Dataset.prefetch data.Dataset.range data.Dataset.shuffle
-data.Iterator data.Options.merge data.experimental.AutoShardPolicy.from_bytes data.experimental.Counter data.experimental.Optional
-data.experimental.bucket_by_sequence_length data.experimental.dense_to_ragged_batch data.experimental.get_structure data.experimental.group_by_window
+DType DType.most_specific_common_supertype DeviceSpec.parse_from_string DeviceSpec.replace Graph.as_graph_def Operation.run RaggedTensor
+RaggedTensorSpec SparseTensor.from_value TensorArray TensorSpec.is_compatible_with TypeSpec.cast Variable Variable.eval Variable.from_proto
+Variable.initialized_value Variable.load Variable.to_proto constant_initializer constant_initializer.from_config data.Dataset data.Dataset.cache
+data.Dataset.cardinality data.Dataset.counter data.Dataset.flat_map data.Dataset.group_by_window data.Dataset.interleave data.Dataset.list_files
+data.Dataset.prefetch data.Dataset.range data.Dataset.shuffle data.Iterator data.experimental.AutoShardPolicy.from_bytes data.experimental.Counter
+data.experimental.Optional data.experimental.bucket_by_sequence_length data.experimental.dense_to_ragged_batch data.experimental.group_by_window
 data.experimental.ignore_errors data.experimental.index_table_from_dataset data.experimental.make_csv_dataset data.experimental.rejection_resample
 data.experimental.sample_from_datasets data.experimental.scan data.experimental.service.DispatchServer data.experimental.service.DispatcherConfig
 data.experimental.service.ShardingPolicy.from_bytes data.experimental.service.WorkerConfig data.experimental.service.WorkerServer
@@ -30,21 +29,15 @@ image.non_max_suppression_padded image.non_max_suppression_with_scores image.sam
 image.stateless_random_saturation image.stateless_sample_distorted_bounding_box initializers.Constant initializers.Initializer.from_config
 initializers.constant io.decode_compressed io.decode_csv io.gfile.GFile.seek keras.Input keras.Model keras.Model.call keras.Model.evaluate_generator
 keras.Model.export keras.Model.fit_generator keras.Model.predict_generator keras.Model.save keras.Sequential.build keras.Sequential.compute_mask
-keras.backend.abs keras.backend.batch_set_value keras.backend.cast keras.backend.cos keras.backend.equal keras.backend.exp keras.backend.gather
-keras.backend.greater keras.backend.greater_equal keras.backend.is_sparse keras.backend.less keras.backend.less_equal keras.backend.log
-keras.backend.map_fn keras.backend.maximum keras.backend.minimum keras.backend.not_equal keras.backend.pow keras.backend.reshape keras.backend.reverse
-keras.backend.round keras.backend.shape keras.backend.sigmoid keras.backend.sign keras.backend.sin keras.backend.softplus keras.backend.softsign
-keras.backend.sparse_categorical_crossentropy keras.backend.sqrt keras.backend.square keras.backend.stop_gradient keras.backend.tanh
-keras.backend.tile keras.backend.to_dense keras.backend.transpose keras.callbacks.CSVLogger keras.callbacks.Callback.set_model
-keras.callbacks.Callback.set_params keras.callbacks.CallbackList.on_batch_begin keras.callbacks.CallbackList.on_batch_end
-keras.callbacks.CallbackList.on_epoch_begin keras.callbacks.CallbackList.on_epoch_end keras.callbacks.CallbackList.on_predict_batch_begin
-keras.callbacks.CallbackList.on_predict_batch_end keras.callbacks.CallbackList.on_test_batch_begin keras.callbacks.CallbackList.on_test_batch_end
-keras.callbacks.CallbackList.on_train_batch_begin keras.callbacks.CallbackList.on_train_batch_end keras.callbacks.EarlyStopping
-keras.callbacks.ProgbarLogger keras.callbacks.ReduceLROnPlateau keras.callbacks.RemoteMonitor keras.callbacks.experimental.BackupAndRestore
-keras.constraints.Constraint.from_config keras.constraints.MinMaxNorm keras.constraints.min_max_norm keras.datasets.fashion_mnist.load_data
-keras.datasets.mnist.load_data keras.estimator.model_to_estimator keras.experimental.SidecarEvaluator keras.initializers.Constant
-keras.initializers.constant keras.layers.AbstractRNNCell keras.layers.AbstractRNNCell.call keras.layers.Activation.call keras.layers.Add.build
-keras.layers.Add.call keras.layers.Add.compute_output_shape keras.layers.AdditiveAttention keras.layers.AdditiveAttention.call
+keras.backend.abs keras.backend.cast keras.backend.cos keras.backend.equal keras.backend.exp keras.backend.greater keras.backend.greater_equal
+keras.backend.less keras.backend.less_equal keras.backend.log keras.backend.map_fn keras.backend.maximum keras.backend.minimum keras.backend.not_equal
+keras.backend.round keras.backend.sigmoid keras.backend.sign keras.backend.sin keras.backend.sparse_categorical_crossentropy keras.backend.sqrt
+keras.backend.square keras.backend.tanh keras.callbacks.CSVLogger keras.callbacks.Callback.set_model keras.callbacks.Callback.set_params
+keras.callbacks.EarlyStopping keras.callbacks.ProgbarLogger keras.callbacks.ReduceLROnPlateau keras.callbacks.RemoteMonitor
+keras.callbacks.experimental.BackupAndRestore keras.constraints.Constraint.from_config keras.constraints.MinMaxNorm keras.constraints.min_max_norm
+keras.datasets.fashion_mnist.load_data keras.datasets.mnist.load_data keras.estimator.model_to_estimator keras.experimental.SidecarEvaluator
+keras.initializers.Constant keras.initializers.constant keras.layers.AbstractRNNCell keras.layers.AbstractRNNCell.call keras.layers.Activation.call
+keras.layers.Add.build keras.layers.Add.call keras.layers.Add.compute_output_shape keras.layers.AdditiveAttention keras.layers.AdditiveAttention.call
 keras.layers.AlphaDropout.compute_output_shape keras.layers.Attention keras.layers.Attention.call keras.layers.Average.build keras.layers.Average.call
 keras.layers.Average.compute_output_shape keras.layers.AveragePooling1D.call keras.layers.AveragePooling2D.call keras.layers.AveragePooling3D.call
 keras.layers.BatchNormalization.call keras.layers.Bidirectional.call keras.layers.Bidirectional.compute_mask

@@ -56,3 +56,18 @@ def test_experimental_choose_from_datasets_passes_over_what_has_ended():
     datasets, choice = [tf.data.Dataset.range(1), tf.data.Dataset.range(10, 13)], tf.data.Dataset.from_tensor_slices(tf.constant([0, 1, 0, 1, 1], tf.int64))
     assert [int(x) for x in tf.data.experimental.choose_from_datasets(datasets, choice)] == [0, 10, 11, 12]
     assert [int(x) for x in tf.data.Dataset.choose_from_datasets(datasets, choice)] == [0, 10]
+
+
+def test_merged_options_are_the_given_ones_where_both_say_something():
+    a, b = tf.data.Options(), tf.data.Options()
+    a.deterministic, b.deterministic, b.experimental_slack = True, False, True
+    assert (a.merge(b).deterministic, b.merge(a).deterministic, a.merge(b).experimental_slack) == (False, True, True)
+    dataset = tf.data.Dataset.range(3).with_options(a).with_options(b)
+    assert dataset.options().deterministic is False
+
+
+def test_keras_backend_has_keras_names():
+    backend = tf.keras.backend
+    assert backend.tile(x=[1, 2], n=2).numpy().tolist() == [1, 2, 1, 2]
+    assert backend.reverse(x=[1, 2], axes=0).numpy().tolist() == [2, 1]
+    assert backend.gather(reference=[1, 2], indices=[1]).numpy().tolist() == [2]

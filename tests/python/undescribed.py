@@ -56,9 +56,9 @@ ROWS = {
 }
 PYTHON = {
     "thalweg": 15,
-    "thalweg._backend": 28,
+    "thalweg._backend": 36,
     "thalweg._backend_functions": 33,
-    "thalweg._callbacks": 37,
+    "thalweg._callbacks": 38,
     "thalweg._cluster": 42,
     "thalweg._communication": 20,
     "thalweg._constants": 19,
@@ -67,7 +67,6 @@ PYTHON = {
     "thalweg._data.experimental": 27,
     "thalweg._data.iterators": 6,
     "thalweg._data.namespace": 38,
-    "thalweg._data.options": 1,
     "thalweg._debugging": 7,
     "thalweg._device": 11,
     "thalweg._distribute": 54,
@@ -88,7 +87,7 @@ PYTHON = {
     "thalweg._graph_mode.coordinator": 21,
     "thalweg._graph_mode.data": 19,
     "thalweg._graph_mode.forms": 172,
-    "thalweg._graph_mode.graph": 13,
+    "thalweg._graph_mode.graph": 15,
     "thalweg._graph_mode.graph_util": 8,
     "thalweg._graph_mode.hooks": 40,
     "thalweg._graph_mode.host": 35,

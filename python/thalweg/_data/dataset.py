@@ -89,7 +89,7 @@ class Methods:
     def with_options(self, options, name=None):
         """The same elements; the options say how TensorFlow's own runtime should work."""
         made = rows._OptionsDataset(self)
-        made._own_options = options.merge(self.options()) if hasattr(options, "merge") else options
+        made._own_options = self.options().merge(options) if hasattr(options, "merge") else options
         return made
 
     # ---- looking at it ----

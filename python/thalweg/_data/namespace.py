@@ -75,7 +75,7 @@ def fill(found):
     def shuffle_and_repeat(buffer_size, count=None, seed=None):
         """shuffle and repeat."""
         return lambda given: given.shuffle(buffer_size, seed).repeat(count)
-    experimental.get_structure = lambda given: given.element_spec
+    experimental.get_structure = lambda dataset_or_iterator: dataset_or_iterator.element_spec
     experimental.dense_to_sparse_batch = lambda batch_size, row_shape: lambda given: given.sparse_batch(batch_size, row_shape)
     experimental.load = data.Dataset.load
 

@@ -115,10 +115,17 @@ class Options(_Group):
         self._values.update(autotune=AutotuneOptions(), experimental_distribute=DistributeOptions(), experimental_optimization=OptimizationOptions(),
                             threading=ThreadingOptions())
 
-    def merge(self, other):
-        """These options; what they leave open is the other's."""
+    def merge(self, options):
+        """The given options; what they leave open is as these say.
+
+        Args:
+          options: A `tf.data.Options`.
+
+        Returns:
+          New options.
+        """
         made = Options()
-        for source in (other, self):
+        for source in (self, options):
             for name, value in source._values.items():
                 if isinstance(value, _Group):
                     made._values[name]._values.update({k: v for k, v in value._values.items() if v is not None})

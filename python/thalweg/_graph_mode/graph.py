@@ -102,12 +102,15 @@ class Members:
         """Whether the tensor can be fed: any can."""
         return True
 
-    is_fetchable = is_feedable
+    def is_fetchable(self, tensor_or_op):
+        """Whether it can be fetched: any can."""
+        return True
 
-    def prevent_feeding(self, *args):
+    def prevent_feeding(self, tensor):
         """Accepted: nothing depends on it."""
 
-    prevent_fetching = prevent_feeding
+    def prevent_fetching(self, op):
+        """Accepted: nothing depends on it."""
 
     def name_scope(self, name):
         """with graph.name_scope(name): names of operations begin with it."""

@@ -27,7 +27,7 @@ demo: setup
 # Without the last packages some checks are skipped.
 test: setup
 	@$(MAKE) --no-print-directory all
-	@tools/setup clang clang-format valgrind python3-venv python3-ipython meson chromium chromium-driver python3-selenium || echo "without them their checks are skipped"
+	@tools/setup clang clang-format valgrind python3-venv python3-ipython mypy meson chromium chromium-driver python3-selenium || echo "without them their checks are skipped"
 	@ninja -C $(BUILD) --quiet checks
 	@$(PYTHON) tools/run_tests.py $(BUILD)
 

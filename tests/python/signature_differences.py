@@ -28,16 +28,16 @@ image.combined_non_max_suppression image.crop_and_resize image.draw_bounding_box
 image.non_max_suppression_padded image.non_max_suppression_with_scores image.sample_distorted_bounding_box image.ssim_multiscale
 image.stateless_random_saturation image.stateless_sample_distorted_bounding_box initializers.Constant initializers.Initializer.from_config
 initializers.constant io.decode_compressed io.decode_csv io.gfile.GFile.seek keras.Input keras.Model keras.Model.call keras.Model.evaluate_generator
-keras.Model.export keras.Model.fit_generator keras.Model.predict_generator keras.Model.save keras.Sequential.build keras.Sequential.compute_mask
-keras.backend.abs keras.backend.cast keras.backend.cos keras.backend.equal keras.backend.exp keras.backend.greater keras.backend.greater_equal
-keras.backend.less keras.backend.less_equal keras.backend.log keras.backend.map_fn keras.backend.maximum keras.backend.minimum keras.backend.not_equal
-keras.backend.round keras.backend.sigmoid keras.backend.sign keras.backend.sin keras.backend.sparse_categorical_crossentropy keras.backend.sqrt
-keras.backend.square keras.backend.tanh keras.callbacks.CSVLogger keras.callbacks.Callback.set_model keras.callbacks.Callback.set_params
-keras.callbacks.EarlyStopping keras.callbacks.ProgbarLogger keras.callbacks.ReduceLROnPlateau keras.callbacks.RemoteMonitor
-keras.callbacks.experimental.BackupAndRestore keras.constraints.Constraint.from_config keras.constraints.MinMaxNorm keras.constraints.min_max_norm
-keras.datasets.fashion_mnist.load_data keras.datasets.mnist.load_data keras.estimator.model_to_estimator keras.experimental.SidecarEvaluator
-keras.initializers.Constant keras.initializers.constant keras.layers.AbstractRNNCell keras.layers.AbstractRNNCell.call keras.layers.Activation.call
-keras.layers.Add.build keras.layers.Add.call keras.layers.Add.compute_output_shape keras.layers.AdditiveAttention keras.layers.AdditiveAttention.call
+keras.Model.fit_generator keras.Model.predict_generator keras.Sequential.build keras.Sequential.compute_mask keras.backend.abs keras.backend.cast
+keras.backend.cos keras.backend.equal keras.backend.exp keras.backend.greater keras.backend.greater_equal keras.backend.less keras.backend.less_equal
+keras.backend.log keras.backend.map_fn keras.backend.maximum keras.backend.minimum keras.backend.not_equal keras.backend.round keras.backend.sigmoid
+keras.backend.sign keras.backend.sin keras.backend.sparse_categorical_crossentropy keras.backend.sqrt keras.backend.square keras.backend.tanh
+keras.callbacks.CSVLogger keras.callbacks.Callback.set_model keras.callbacks.Callback.set_params keras.callbacks.EarlyStopping
+keras.callbacks.ProgbarLogger keras.callbacks.ReduceLROnPlateau keras.callbacks.RemoteMonitor keras.callbacks.experimental.BackupAndRestore
+keras.constraints.Constraint.from_config keras.constraints.MinMaxNorm keras.constraints.min_max_norm keras.datasets.fashion_mnist.load_data
+keras.datasets.mnist.load_data keras.estimator.model_to_estimator keras.experimental.SidecarEvaluator keras.initializers.Constant
+keras.initializers.constant keras.layers.AbstractRNNCell keras.layers.AbstractRNNCell.call keras.layers.Activation.call keras.layers.Add.build
+keras.layers.Add.call keras.layers.Add.compute_output_shape keras.layers.AdditiveAttention keras.layers.AdditiveAttention.call
 keras.layers.AlphaDropout.compute_output_shape keras.layers.Attention keras.layers.Attention.call keras.layers.Average.build keras.layers.Average.call
 keras.layers.Average.compute_output_shape keras.layers.AveragePooling1D.call keras.layers.AveragePooling2D.call keras.layers.AveragePooling3D.call
 keras.layers.BatchNormalization.call keras.layers.Bidirectional.call keras.layers.Bidirectional.compute_mask
@@ -106,17 +106,17 @@ keras.utils.to_categorical keras.utils.to_ordinal linalg.LinearOperatorBlockDiag
 linalg.LinearOperatorIdentity.add_to_tensor linalg.LinearOperatorScaledIdentity linalg.LinearOperatorScaledIdentity.add_to_tensor
 linalg.LinearOperatorZeros linalg.LinearOperatorZeros.add_to_tensor linalg.diag linalg.diag_part linalg.einsum linalg.norm linalg.normalize
 linalg.set_diag load_library load_op_library lookup.StaticHashTable lookup.StaticVocabularyTable lookup.TextFileInitializer
-lookup.experimental.DenseHashTable lookup.experimental.MutableHashTable losses.deserialize math.count_nonzero math.log_softmax math.softmax meshgrid
-metrics.BinaryCrossentropy metrics.CategoricalCrossentropy metrics.Metric mlir.experimental.convert_function mlir.experimental.convert_graph_def
+lookup.experimental.DenseHashTable lookup.experimental.MutableHashTable losses.deserialize math.count_nonzero meshgrid metrics.BinaryCrossentropy
+metrics.CategoricalCrossentropy metrics.Metric mlir.experimental.convert_function mlir.experimental.convert_graph_def
 mlir.experimental.convert_saved_model mlir.experimental.convert_saved_model_v1 mlir.experimental.run_pass_pipeline
 mlir.experimental.tflite_to_tosa_bytecode mlir.experimental.write_bytecode nest.is_nested nn.conv2d_transpose nn.conv3d_transpose nn.convolution
-nn.embedding_lookup_sparse nn.experimental.stateless_dropout nn.fixed_unigram_candidate_sampler nn.local_response_normalization nn.log_softmax nn.lrn
-nn.nce_loss nn.sampled_softmax_loss nn.softmax norm ones_initializer.from_config optimizers.Adadelta optimizers.Adafactor optimizers.Adagrad
-optimizers.Adam optimizers.AdamW optimizers.Adamax optimizers.Ftrl optimizers.Lion optimizers.Nadam optimizers.Optimizer optimizers.RMSprop
-optimizers.SGD optimizers.deserialize optimizers.get pad print profiler.experimental.client.monitor profiler.experimental.client.trace
-profiler.experimental.server.start quantization.fake_quant_with_min_max_args quantization.fake_quant_with_min_max_args_gradient ragged.range
-random.Generator.normal random.Generator.truncated_normal random.experimental.stateless_fold_in random.experimental.stateless_shuffle
-random.experimental.stateless_split random.fixed_unigram_candidate_sampler random.fold_in random.normal random.split random.stateless_normal
+nn.embedding_lookup_sparse nn.experimental.stateless_dropout nn.fixed_unigram_candidate_sampler nn.local_response_normalization nn.lrn nn.nce_loss
+nn.sampled_softmax_loss norm ones_initializer.from_config optimizers.Adadelta optimizers.Adafactor optimizers.Adagrad optimizers.Adam optimizers.AdamW
+optimizers.Adamax optimizers.Ftrl optimizers.Lion optimizers.Nadam optimizers.Optimizer optimizers.RMSprop optimizers.SGD optimizers.deserialize
+optimizers.get pad print profiler.experimental.client.monitor profiler.experimental.client.trace profiler.experimental.server.start
+quantization.fake_quant_with_min_max_args quantization.fake_quant_with_min_max_args_gradient ragged.range random.Generator.normal
+random.Generator.truncated_normal random.experimental.stateless_fold_in random.experimental.stateless_shuffle random.experimental.stateless_split
+random.fixed_unigram_candidate_sampler random.fold_in random.normal random.split random.stateless_normal
 random.stateless_parameterized_truncated_normal random.stateless_truncated_normal random.stateless_uniform random.truncated_normal random.uniform
 random_normal_initializer.from_config random_uniform_initializer.from_config range saved_model.LoadOptions saved_model.SaveOptions signal.frame
 signal.kaiser_bessel_derived_window signal.kaiser_window signal.linear_to_mel_weight_matrix sparse.add sparse.expand_dims sparse.reduce_max

@@ -36,6 +36,7 @@ ROWS = {
     "keras/optimizers": 44,
     "keras/pictures": 16,
     "keras/regularizers": 3,
+    "keras/saving": 1,
     "linear": 24,
     "lookup": 13,
     "op": 2,
@@ -54,4 +55,4 @@ ROWS = {
     "v1": 89,
     "v1/optimizers": 14,
 }
-PYTHON = 2300
+PYTHON = 2400

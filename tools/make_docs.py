@@ -189,20 +189,38 @@ class Pages:
         here = os.path.join(os.path.dirname(os.path.abspath(__file__)), "docs_page")
         for name in os.listdir(here):
             shutil.copy(os.path.join(here, name), os.path.join(out, name))
-        sources = {os.path.splitext(os.path.basename(p))[0]: p for p in glob.glob(os.path.join(self.root, "docs", "*.md")) + [os.path.join(self.root, "README.md")]}
+        docs = os.path.join(self.root, "docs")
+        sources = {os.path.relpath(p, docs)[:-3]: p for p in glob.glob(os.path.join(docs, "**", "*.md"), recursive=True)}
+        sources["README"] = os.path.join(self.root, "README.md")
         self.guides = []
         for guide in [g for g in GUIDES if g in sources] + sorted(set(sources) - set(GUIDES)):
             with open(sources[guide], encoding="utf-8") as f:
-                self.guides.append((guide, f.readline().strip("# \n")))
-        for guide, title in self.guides:
+                self.guides.append((guide.replace("/", "-"), f.readline().strip("# \n")))
+        for guide in sources:
             with open(sources[guide], encoding="utf-8") as f:
-                self.page(out, "guide-%s.html" % guide, title, markdown_html.page(f.read()))
-            self.entries.append([title, "guide-%s.html" % guide, "Guide"])
+                text = f.read()
+            markdown_html.resolve = self.resolver(docs, sources, os.path.dirname(sources[guide]))
+            name, title = guide.replace("/", "-"), text.split("\n")[0].strip("# ")
+            self.page(out, "guide-%s.html" % name, title, markdown_html.page(text))
+            self.entries.append([title, "guide-%s.html" % name, "Guide"])
         for module in sorted(self.modules):
             self.page(out, self.file(module), "tf." + module if module else "tf", self.module_page(module))
         self.page(out, "index.html", "Reference", self.start())
         with open(os.path.join(out, "entries.js"), "w", encoding="utf-8") as f:
             f.write("const ENTRIES = %s;\n" % json.dumps(self.entries, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/"))
+
+    @staticmethod
+    def resolver(docs, sources, folder):
+        """Where links of a guide lead: to other guides, to places on its page, to the web; files that are no pages are not linked."""
+        pages = {os.path.normpath(path): name for name, path in sources.items()}
+
+        def resolve(target):
+            if "://" in target or target.startswith("#"):
+                return target
+            file, mark, anchor = target.partition("#")
+            name = pages.get(os.path.normpath(os.path.join(folder, file)))
+            return "guide-%s.html%s" % (name.replace("/", "-"), mark + anchor) if name else None
+        return resolve
 
     def start(self):
         guides = "".join('<li><a href="guide-%s.html">%s</a></li>' % pair for pair in self.guides)

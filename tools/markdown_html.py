@@ -12,16 +12,24 @@ def inline(text):
         return "\0%d\0" % (len(kept) - 1)
     text = re.sub(r"`([^`]+)`", lambda m: keep("<code>%s</code>" % html.escape(m.group(1))), text)
     text = html.escape(text, quote=False)
-    text = re.sub(r"\[([^\]]+)\]\(([^)\s]+)\)", lambda m: '<a href="%s">%s</a>' % (link(m.group(2)), m.group(1)), text)
+    text = re.sub(r"\[([^\]]+)\]\(([^)\s]+)\)", lambda m: link(m.group(1), m.group(2)), text)
     text = re.sub(r"\*\*([^*]+)\*\*", r"<strong>\1</strong>", text)
     text = re.sub(r"(?<![\w*])\*([^*\s][^*]*)\*(?!\w)", r"<em>\1</em>", text)
     return re.sub("\0(\\d+)\0", lambda m: kept[int(m.group(1))], text)
 
 
-def link(target):
+def page_of(target):
     """A guide's file as its page."""
-    m = re.match(r"(?:docs/)?(\w+)\.md(#.*)?$", target)
-    return "guide-%s.html%s" % (m.group(1), m.group(2) or "") if m else html.escape(target)
+    m = re.match(r"([\w/]+)\.md(#.*)?$", target)
+    return "guide-%s.html%s" % (m.group(1).replace("/", "-"), m.group(2) or "") if m else target
+
+
+resolve = page_of  # what a link leads to; None: nowhere, its text stands alone. make_docs.py sets it
+
+
+def link(text, target):
+    address = resolve(target)
+    return '<a href="%s">%s</a>' % (html.escape(address), text) if address else text
 
 
 def anchor(text):

@@ -93,8 +93,8 @@ TW_METHOD(graph_values_finish, "train._GraphValues._finish(self: graph_values, s
     for (int64_t i = 0; i < args->self->count; i++) {
         tw_variable *variable = args->self->variables[i];
         tw__resource *there = tw__session_resource(args->session, variable);
-        tw_auto tw_tensor *counted =
-            there && variable == args->checkpoint->counter ? tw__resource_read(variable->resource) : NULL;
+        bool counts = there && variable == args->checkpoint->counter && tw__resource_has_value(variable->resource);
+        tw_auto tw_tensor *counted = counts ? tw__resource_read(variable->resource) : NULL;
         TW_TRY(put(variable, args->self->values[i]));
         if (counted)
             TW_TRY(tw__resource_assign(there, counted));

@@ -29,8 +29,6 @@ ROWS = {
     "keras/constraints": 5,
     "keras/features": 31,
     "keras/initializers": 5,
-    "keras/layers": 89,
-    "keras/layers/preprocessing": 23,
     "keras/metrics": 22,
     "keras/models": 33,
     "keras/optimizers": 44,

@@ -63,7 +63,10 @@ static tw_status add_metric(tw_layer *layer, tw_tensor *value, const char *name)
 
 TW_METHOD(
     layer_add_metric, "keras.layers.Layer.add_metric(self: layer, value: value, name: str = None, aggregation: str = None)",
-    "Adds a metric: the mean of a tensor over the batches, or the metric whose result is given. It is among the model's metrics.")
+    "Adds a metric: the mean of a tensor over the batches, or the metric whose result is given. It is among the model's metrics.\n"
+    "value: a tensor, whose mean is the metric, or the result of a metric\n"
+    "name: the name of the metric\n"
+    "aggregation: `mean` where the value is a tensor; None where it is a metric's result")
 {
     const tw_value *value = &args->value;
     if (args->aggregation && strcmp(args->aggregation, "mean") != 0)
@@ -153,7 +156,8 @@ static const tw__layer_methods add_loss_methods = { .call = add_loss_call };
 
 TW_CLASS(layers_add_loss, "keras.src.engine.base_layer.AddLoss(unconditional: bool = False, **layer) -> layer",
          .parent = &tw__class_layer, .size = sizeof(tw_layer), .methods = &add_loss_methods,
-         .doc = "Adds what it is given to the model's loss.");
+         .doc = "Adds what it is given to the model's loss.\n"
+                "unconditional: True: the loss does not depend on the inputs");
 
 static tw_tensor *add_metric_call(tw_layer *self, tw_tensor *input, int training)
 {
@@ -167,7 +171,9 @@ static const tw__layer_methods add_metric_methods = { .call = add_metric_call };
 TW_CLASS(layers_add_metric,
          "keras.src.engine.base_layer.AddMetric(aggregation: str = None, metric_name: str = None, **layer) -> layer",
          .parent = &tw__class_layer, .size = sizeof(tw_layer), .methods = &add_metric_methods,
-         .doc = "The mean of what it is given is a metric of the model.");
+         .doc = "The mean of what it is given is a metric of the model.\n"
+                "aggregation: `mean`\n"
+                "metric_name: the name of the metric");
 
 tw_status tw__functional_add_loss(tw_layer *model, tw_keras_tensor *tensor)
 {

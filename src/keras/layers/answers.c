@@ -7,7 +7,8 @@
 
 TW_METHOD(layer_compute_output_signature,
           "keras.layers.Layer.compute_output_signature(self: layer, input_signature: tensor_spec) -> tensor_spec",
-          "The spec of the output for that of the input.")
+          "The spec of the output for that of the input.\n"
+          "input_signature: the `tf.TensorSpec` of the input")
 {
     tw_shape output;
     if (tw__layer_output_shape(args->self, &args->input_signature->shape, &output) != TW_OK)
@@ -16,7 +17,8 @@ TW_METHOD(layer_compute_output_signature,
 }
 
 TW_METHOD(layer_add_update, "keras.layers.Layer.add_update(self: layer, updates: value)",
-          "Calls what is a function; assignments have happened already.")
+          "Calls what is a function; assignments have happened already.\n"
+          "updates: functions without arguments, which are called, or assignments")
 {
     const tw_value *value = &args->updates;
     tw_value one = *value, list = { .kind = TW_VALUE_LIST, .list = { &one, 1 } };
@@ -113,7 +115,8 @@ TW_METHOD(layer_get_build_config, "keras.layers.Layer.get_build_config(self: lay
 }
 
 TW_METHOD(layer_build_from_config, "keras.layers.Layer.build_from_config(self: layer, config: value)",
-          "Makes the weights for the `input_shape` of such a dict.")
+          "Makes the weights for the `input_shape` of such a dict.\n"
+          "config: a dict as `get_build_config` gives it, with `input_shape`")
 {
     const tw_value *said = args->config.kind == TW_VALUE_DICT ? tw__value_get(&args->config, "input_shape") : NULL;
     tw_shape shape;

@@ -164,12 +164,17 @@ TW_CLASS(
     layers_attention,
     "keras.layers.Attention(use_scale: bool = False, score_mode: str {dot, concat} = dot, dropout: float = 0.0, **layer) -> layer",
     .parent = &tw__class_layer, .size = sizeof(attention), .settle = attention_settle, .methods = &attention_methods,
-    .doc = "Attention by products of queries and keys.");
+    .doc = "Attention by products of queries and keys.\n"
+           "use_scale: True: scores are multiplied with a number that is learnt\n"
+           "score_mode: how scores are made: the product of query and key, or the sum of the tanh of both added\n"
+           "dropout: the part of the attention weights that training drops");
 
 TW_CLASS(layers_additive_attention,
          "keras.layers.AdditiveAttention(use_scale: bool = True, dropout: float = 0.0, **layer) -> layer",
          .parent = &tw__class_layer, .size = sizeof(attention), .settle = attention_settle, .methods = &attention_methods,
-         .doc = "Attention by sums of queries and keys.");
+         .doc = "Attention by sums of queries and keys.\n"
+                "use_scale: True: the elements of the sums have weights that are learnt\n"
+                "dropout: the part of the attention weights that training drops");
 
 /* ---- MultiHeadAttention ---- */
 
@@ -350,7 +355,15 @@ TW_CLASS(
         " num_heads key_dim value_dim dropout use_bias attention_axes kernel_initializer bias_initializer kernel_regularizer "
         "bias_regularizer kernel_constraint bias_constraint ",
     .settle = multi_settle, .methods = &multi_methods,
-    .doc = "Attention several times side by side, of projections that are learnt.");
+    .doc =
+        "Attention several times side by side, of projections that are learnt.\n"
+        "num_heads: how many heads there are\n"
+        "key_dim: the length of queries and keys in each head\n"
+        "value_dim: the length of values in each head; None: `key_dim`\n"
+        "dropout: the part of the attention weights that training drops\n"
+        "output_shape: the last dimensions of the output; None: those of the query\n"
+        "attention_axes: the dimension that attention goes over; only 1, the one behind the batch, is supported\n"
+        "example: tf.keras.layers.MultiHeadAttention(num_heads=2, key_dim=3)(tf.ones([1, 5, 8]), tf.ones([1, 4, 8])).shape  # TensorShape([1, 5, 8])");
 
 /* A config of a built layer tells the shapes that it was built for. */
 static void *multi_from_config(const tw_value *config)

@@ -321,16 +321,25 @@ static const tw__layer_methods norm_methods = { .supports_masking = true,
                                                 .config = norm_config,
                                                 .own_config = " axis synchronized " };
 
-TW_CLASS(layers_batch_normalization,
-         "keras.layers.BatchNormalization(axis: ints = -1, momentum: float = 0.99, epsilon: float = 0.001, center: bool = True, "
-         "scale: bool = True, beta_initializer: named<initializer> = zeros, gamma_initializer: named<initializer> = ones, "
-         "moving_mean_initializer: named<initializer> = zeros, moving_variance_initializer: named<initializer> = ones, "
-         "beta_regularizer: named<regularizer> = None, gamma_regularizer: named<regularizer> = None, "
-         "beta_constraint: named<constraint> = None, gamma_constraint: named<constraint> = None, synchronized: bool = False, "
-         "**layer) -> layer",
-         .parent = &tw__class_layer, .size = sizeof(batch_normalization), .settle = norm_settle, .inert = " synchronized ",
-         .destroy = norm_destroy, .methods = &norm_methods,
-         .doc = "Gives every channel the mean 0 and the variance 1 over the batch, then a scale and an offset that are learnt.");
+TW_CLASS(
+    layers_batch_normalization,
+    "keras.layers.BatchNormalization(axis: ints = -1, momentum: float = 0.99, epsilon: float = 0.001, center: bool = True, "
+    "scale: bool = True, beta_initializer: named<initializer> = zeros, gamma_initializer: named<initializer> = ones, "
+    "moving_mean_initializer: named<initializer> = zeros, moving_variance_initializer: named<initializer> = ones, "
+    "beta_regularizer: named<regularizer> = None, gamma_regularizer: named<regularizer> = None, "
+    "beta_constraint: named<constraint> = None, gamma_constraint: named<constraint> = None, synchronized: bool = False, "
+    "**layer) -> layer",
+    .parent = &tw__class_layer, .size = sizeof(batch_normalization), .settle = norm_settle, .inert = " synchronized ",
+    .destroy = norm_destroy, .methods = &norm_methods,
+    .doc =
+        "Gives every channel the mean 0 and the variance 1 over the batch, then a scale and an offset that are learnt.\n"
+        "axis: the dimension of the channels; all other ones are averaged over\n"
+        "momentum: how much of the moving mean and variance is kept at each step\n"
+        "epsilon: a small number that is added to the variance\n"
+        "moving_mean_initializer: what makes the first moving mean\n"
+        "moving_variance_initializer: what makes the first moving variance\n"
+        "synchronized: True: mean and variance are those of all replicas together\n"
+        "example: tf.keras.layers.BatchNormalization(epsilon=0.0)(tf.constant([[1.0], [3.0]]), training=True).numpy().tolist()  # [[-1.0], [1.0]]");
 
 TW_CLASS(layers_sync_batch_normalization,
          "keras.layers.experimental.SyncBatchNormalization(axis: ints = -1, momentum: float = 0.99, epsilon: float = 0.001, "
@@ -341,4 +350,8 @@ TW_CLASS(layers_sync_batch_normalization,
          "beta_constraint: named<constraint> = None, gamma_constraint: named<constraint> = None, synchronized: bool = True, "
          "**layer) -> layer",
          .parent = &tw__class_layers_batch_normalization, .size = sizeof(batch_normalization), .inert = " synchronized ",
-         .doc = "BatchNormalization(synchronized=True) by its old name; the arguments are the same, in the same places.");
+         .doc = "BatchNormalization(synchronized=True) by its old name; the arguments are the same, in the same places.\n"
+                "axis: the dimension of the channels; all other ones are averaged over\n"
+                "moving_mean_initializer: what makes the first moving mean\n"
+                "moving_variance_initializer: what makes the first moving variance\n"
+                "synchronized: True: mean and variance are those of all replicas together");

@@ -128,8 +128,15 @@ static tw_tensor *einsum_call(tw_layer *self, tw_tensor *input, int training)
 
 static const tw__layer_methods einsum_methods = { .build = einsum_build, .call = einsum_call, .output_shape = einsum_shape };
 
-TW_CLASS(layers_einsum_dense,
-         "keras.layers.EinsumDense|keras.layers.experimental.EinsumDense(equation: str, output_shape: shape, "
-         "activation: named<activation> = None, bias_axes: str = None, " TW_KERNEL_AND_BIAS ", **layer) -> layer",
-         .parent = &tw__class_layer, .size = sizeof(einsum_dense), .init = einsum_init, .settle = einsum_settle,
-         .fixed = " output_shape ", .methods = &einsum_methods, .doc = "A dense layer over axes that an equation names.");
+TW_CLASS(
+    layers_einsum_dense,
+    "keras.layers.EinsumDense|keras.layers.experimental.EinsumDense(equation: str, output_shape: shape, "
+    "activation: named<activation> = None, bias_axes: str = None, " TW_KERNEL_AND_BIAS ", **layer) -> layer",
+    .parent = &tw__class_layer, .size = sizeof(einsum_dense), .init = einsum_init, .settle = einsum_settle,
+    .fixed = " output_shape ", .methods = &einsum_methods,
+    .doc =
+        "A dense layer over axes that an equation names.\n"
+        "equation: the sum in Einstein's notation, such as `ab,bc->ac`: input, kernel, output; `...` stands for dimensions of the input that stay\n"
+        "output_shape: the shape of the output without the batch; None for dimensions that are the input's\n"
+        "bias_axes: the letters of the output's dimensions that the bias has; None: there is no bias\n"
+        "example: tf.keras.layers.EinsumDense('ab,bc->ac', output_shape=4)(tf.ones([2, 3])).shape  # TensorShape([2, 4])");

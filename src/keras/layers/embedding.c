@@ -94,4 +94,14 @@ TW_CLASS(
     "embeddings_constraint: named<constraint> = None, mask_zero: bool = False, input_length: int = None, sparse: bool = False, "
     "**layer) -> layer",
     .parent = &tw__class_layer, .size = sizeof(tw_layer), .init = embedding_init, .settle = embedding_settle,
-    .methods = &embedding_methods, .doc = "Turns indices into rows of a table that is learnt.");
+    .methods = &embedding_methods,
+    .doc = "Turns indices into rows of a table that is learnt.\n"
+           "input_dim: how many rows the table has: the greatest index plus 1\n"
+           "output_dim: the length of a row\n"
+           "embeddings_initializer: what makes the first table\n"
+           "embeddings_regularizer: what is added to the loss for the table\n"
+           "embeddings_constraint: what the table is changed by after every update\n"
+           "mask_zero: True: index 0 is padding, and is masked for the layers behind\n"
+           "input_length: how many indices a sample has, if it is always the same\n"
+           "sparse: True is not supported\n"
+           "example: tf.keras.layers.Embedding(10, 4)(tf.constant([[1, 2, 3]])).shape  # TensorShape([1, 3, 4])");

@@ -147,7 +147,10 @@ static tw_tensor *reshape_call(tw_layer *self, tw_tensor *input, int training)
 static const tw__layer_methods reshape_methods = { .call = reshape_call, .output_shape = reshape_output_shape };
 
 TW_CLASS(layers_reshape, "keras.layers.Reshape(target_shape: ints, **layer) -> layer", .parent = &tw__class_layer,
-         .size = sizeof(tw_layer), .methods = &reshape_methods, .doc = "Gives every example another shape.");
+         .size = sizeof(tw_layer), .methods = &reshape_methods,
+         .doc = "Gives every example another shape.\n"
+                "target_shape: the shape of an example without the batch; one dimension may be -1 and follows from the others\n"
+                "example: tf.keras.layers.Reshape((3, -1))(tf.ones([2, 6])).shape  # TensorShape([2, 3, 2])");
 
 /* ---- Activation ---- */
 

@@ -134,4 +134,8 @@ TW_CLASS(
     "input_shape: shape = None, input_dim: int = None, batch_size: int = None, batch_input_shape: shape = None, "
     "weights: tensors = None) -> layer",
     .parent = &tw__class_layer, .size = sizeof(tw_layer), .settle = features_settle, .methods = &features_methods,
-    .doc = "Maps inputs to features whose products approximate a kernel of Gauss or Laplace.");
+    .doc = "Maps inputs to features whose products approximate a kernel of Gauss or Laplace.\n"
+           "output_dim: how many features come out\n"
+           "kernel_initializer: the kernel: `gaussian` or `laplacian`, or an initializer of the matrix\n"
+           "scale: the width of the kernel, above 0; None: the square root of half the inputs' length for `gaussian`, else 1\n"
+           "trainable: whether training changes the scale");

@@ -97,4 +97,6 @@ TW_CLASS(
     "keras.layers.InputLayer(input_shape: shape = None, batch_size: int = None, dtype: dtype = None, sparse: bool = False, name: str = None, "
     "ragged: bool = False, batch_input_shape: shape = None) -> layer",
     .parent = &tw__class_layer, .size = sizeof(tw_layer), .init = input_init, .methods = &input_methods,
-    .doc = "The place where a model's input comes in.");
+    .doc = "The place where a model's input comes in.\n"
+           "sparse: True: the input is a sparse tensor\n"
+           "ragged: True: the input is a ragged tensor");

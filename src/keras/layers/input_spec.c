@@ -50,7 +50,15 @@ TW_CLASS(
     "keras.layers.InputSpec|keras.InputSpec(dtype: dtype = None, shape: shape = None, ndim: int = None, max_ndim: int = None, "
     "min_ndim: int = None, axes: value = None, allow_last_axis_squeeze: bool = False, name: str = None) -> input_spec",
     .size = sizeof(input_spec), .init = spec_init, .destroy = spec_destroy, .drop_config = true,
-    .doc = "Which dtype, rank and sizes a layer expects of an input.");
+    .doc = "Which dtype, rank and sizes a layer expects of an input.\n"
+           "dtype: the dtype that is expected; None: any\n"
+           "shape: the shape that is expected, None for dimensions of any length; None: any\n"
+           "ndim: the rank that is expected\n"
+           "max_ndim: the greatest rank that is allowed\n"
+           "min_ndim: the least rank that is allowed\n"
+           "axes: a dict of dimensions and the length that each of them must have\n"
+           "allow_last_axis_squeeze: True: a last dimension of length 1 may be missing, or be one too many\n"
+           "name: the name that is expected where inputs are a dict");
 
 static tw_value whole(int64_t number)
 {

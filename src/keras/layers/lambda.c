@@ -231,4 +231,9 @@ TW_CLASS(layers_lambda,
          "keras.layers.Lambda(function: named<activation>, output_shape: shape = None, mask: value = None since 0.2, "
          "arguments: value = None since 0.2, output_shape_function: value = None since 0.2, **layer) -> layer",
          .parent = &tw__class_layer, .size = sizeof(tw_layer), .methods = &lambda_methods,
-         .doc = "A function of a tensor, or of several, as a layer.");
+         .doc = "A function of a tensor, or of several, as a layer.\n"
+                "function: the function; its first argument is the input, and it may take `mask` and `training`\n"
+                "output_shape: the shape of the output without the batch; None: running the function tells it\n"
+                "mask: a mask, or a function of inputs and mask that gives one; None: the output has none\n"
+                "arguments: a dict of further arguments of the function\n"
+                "output_shape_function: a function of the input's shape that gives that of the output");

@@ -449,7 +449,9 @@ tw_status tw__layer_add_part(tw_layer *layer, const char *name, const tw_shape *
 }
 
 TW_METHOD(layer_own_call, "keras.layers.Layer.call(self: layer, inputs: tensor, training: value = None) -> tensor",
-          "What the layer computes, without what a call of it does besides.")
+          "What the layer computes, without what a call of it does besides.\n"
+          "inputs: a tensor, or several in a list, tuple or dict\n"
+          "training: whether the layer trains; None: as the call around it says")
 {
     const tw_value *training = &args->training;
     int said = training->kind == TW_VALUE_BOOL ? training->b : training->kind == TW_VALUE_INT ? training->i != 0 : -1;

@@ -196,7 +196,8 @@ static tw_status add_value(tw_layer *layer, const tw_value *value)
 }
 
 TW_METHOD(layer_add_loss, "keras.layers.Layer.add_loss(self: layer, losses: value)",
-          "Adds losses: tensors that belong to this call, or functions without arguments that give one.")
+          "Adds losses to those of the layer.\n"
+          "losses: tensors, which belong to this call alone, or functions without arguments that give one each time")
 {
     return add_value(args->self, &args->losses);
 }

@@ -68,4 +68,5 @@ TW_CLASS(layers_gru,
          ", unroll: bool = False, time_major: bool = False, reset_after: bool = True, implementation: int = 2, "
          "zero_output_for_mask: bool = False, **layer) -> layer",
          .parent = &tw__class_layers_rnn, .size = sizeof(tw__rnn), .fixed = CELLS, .init = gru_init,
-         .doc = "Gated recurrent units.");
+         .doc = "Gated recurrent units.\n"
+                "reset_after: True: the reset gate works on the product of state and kernel; False: on the state before it");

@@ -113,7 +113,10 @@ TW_METHOD(layer_set_supports_masking, "keras.layers.Layer._set_supports_masking(
 }
 
 TW_METHOD(layer_compute_mask, "keras.layers.Layer.compute_mask(self: layer, inputs: tensor, mask: tensor = None) -> value",
-          "The mask of the output for an input with that mask.")
+          "The mask of the output for an input with that mask.\n"
+          "inputs: a tensor, or several\n"
+          "mask: the mask of the inputs; None: there is none\n"
+          "returns: a mask, or None")
 {
     const tw__layer_methods *methods = tw__methods(args->self);
     if (!args->self->supports_masking) {

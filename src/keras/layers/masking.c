@@ -39,7 +39,8 @@ static const tw__layer_methods masking_methods = { .supports_masking = true, .ca
 
 TW_CLASS(layers_masking, "keras.layers.Masking(mask_value: float = 0.0, **layer) -> layer", .parent = &tw__class_layer,
          .size = sizeof(tw_layer), .methods = &masking_methods,
-         .doc = "Steps whose elements all have the value are left out by the layers behind.");
+         .doc = "Steps whose elements all have the value are left out by the layers behind.\n"
+                "mask_value: the value of steps that are left out");
 
 /* ---- ELU, ThresholdedReLU, PReLU ---- */
 
@@ -64,7 +65,9 @@ static const tw__layer_methods elu_methods = {
 };
 
 TW_CLASS(layers_elu, "keras.layers.ELU(alpha: float = 1.0, **layer) -> layer", .parent = &tw__class_layer,
-         .size = sizeof(tw_layer), .methods = &elu_methods, .doc = "x above 0, alpha * (exp(x) - 1) below.");
+         .size = sizeof(tw_layer), .methods = &elu_methods,
+         .doc = "x above 0, alpha * (exp(x) - 1) below.\n"
+                "alpha: the negative of the value that very small inputs come close to");
 
 static tw_tensor *threshold_call(tw_layer *self, tw_tensor *input, int training)
 {
@@ -85,7 +88,8 @@ static const tw__layer_methods threshold_methods = {
 
 TW_CLASS(layers_thresholded_re_lu, "keras.layers.ThresholdedReLU(theta: float = 1.0, **layer) -> layer",
          .parent = &tw__class_layer, .size = sizeof(tw_layer), .methods = &threshold_methods,
-         .doc = "x above theta, 0 elsewhere.");
+         .doc = "x above theta, 0 elsewhere.\n"
+                "theta: the bound above which inputs pass");
 
 static tw_status prelu_build(tw_layer *self, const tw_shape *input)
 {
@@ -118,7 +122,11 @@ TW_CLASS(layers_p_re_lu,
          "keras.layers.PReLU(alpha_initializer: named<initializer> = zeros, alpha_regularizer: named<regularizer> = None, "
          "alpha_constraint: named<constraint> = None, shared_axes: ints = None, **layer) -> layer",
          .parent = &tw__class_layer, .size = sizeof(tw_layer), .methods = &prelu_methods,
-         .doc = "x above 0, alpha * x below, with an alpha that is learnt.");
+         .doc = "x above 0, alpha * x below, with an alpha that is learnt.\n"
+                "alpha_initializer: what makes the first slopes\n"
+                "alpha_regularizer: what is added to the loss for the slopes\n"
+                "alpha_constraint: what the slopes are changed by after every update\n"
+                "shared_axes: the dimensions along which all elements have the same slope; 1 is the first one behind the batch");
 
 /* ---- ActivityRegularization ---- */
 
@@ -143,7 +151,9 @@ static const tw__layer_methods same_methods = { .call = same_call };
 TW_CLASS(layers_activity_regularization,
          "keras.layers.ActivityRegularization(l1: float = 0.0, l2: float = 0.0, **layer) -> layer", .parent = &tw__class_layer,
          .size = sizeof(tw_layer), .init = activity_init, .methods = &same_methods,
-         .doc = "Inputs pass; a penalty of them is added to the loss.");
+         .doc = "Inputs pass; a penalty of them is added to the loss.\n"
+                "l1: the factor of the sum of absolute values\n"
+                "l2: the factor of the sum of squares");
 
 TW_CLASS(layers_identity, "keras.layers.Identity(**layer) -> layer", .parent = &tw__class_layer, .size = sizeof(tw_layer),
          .methods = &same_methods, .doc = "Inputs pass.");
@@ -163,4 +173,9 @@ static const tw__layer_methods rescale_methods = { .call = rescale_call };
 TW_CLASS(
     layers_rescaling,
     "keras.layers.Rescaling|keras.layers.experimental.preprocessing.Rescaling(scale: float, offset: float = 0.0, **layer) -> layer",
-    .parent = &tw__class_layer, .size = sizeof(tw_layer), .methods = &rescale_methods, .doc = "inputs * scale + offset.");
+    .parent = &tw__class_layer, .size = sizeof(tw_layer), .methods = &rescale_methods,
+    .doc =
+        "inputs * scale + offset.\n"
+        "scale: the factor\n"
+        "offset: what is added after the multiplication\n"
+        "example: tf.keras.layers.Rescaling(2.0, offset=-1.0)(tf.constant([0.0, 0.5, 1.0])).numpy().tolist()  # [-1.0, 0.0, 1.0]");

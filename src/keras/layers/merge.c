@@ -342,7 +342,9 @@ static const tw__layer_methods dot_methods = {
 
 TW_CLASS(layers_dot, "keras.layers.Dot(axes: ints, normalize: bool = False, **layer) -> layer", .parent = &tw__class_layer,
          .size = sizeof(merge), .settle = dot_settle, .methods = &dot_methods,
-         .doc = "Products of two inputs over an axis of each, for every element of the batch.");
+         .doc = "Products of two inputs over an axis of each, for every element of the batch.\n"
+                "axes: the dimension of each input that the sum goes over, one for both or two\n"
+                "normalize: True: both inputs get the length 1 along that dimension first, so that products are cosines");
 
 /* ---- as functions ---- */
 
@@ -359,13 +361,16 @@ static tw_value merged(tw_layer *layer, const tw_value *inputs)
     return result;
 }
 
-TW_API(layers_add_of, "keras.layers.add(inputs: value, name: str = None) -> value", "The sum of tensors.")
+TW_API(layers_add_of, "keras.layers.add(inputs: value, name: str = None) -> value",
+       "The sum of tensors.\n"
+       "example: tf.keras.layers.add([tf.constant([1.0, 2.0]), tf.constant([3.0, 4.0])]).numpy().tolist()  # [4.0, 6.0]")
 {
     return merged(tw_layers_add(.name = args->name), &args->inputs);
 }
 
 TW_API(layers_subtract_of, "keras.layers.subtract(inputs: value, name: str = None) -> value",
-       "The first of two tensors minus the second.")
+       "The first of two tensors minus the second.\n"
+       "inputs: two tensors of the same shape")
 {
     return merged(tw_layers_subtract(.name = args->name), &args->inputs);
 }
@@ -391,13 +396,18 @@ TW_API(layers_minimum_of, "keras.layers.minimum(inputs: value, name: str = None)
 }
 
 TW_API(layers_concatenate_of, "keras.layers.concatenate(inputs: value, axis: int = -1, name: str = None) -> value",
-       "Tensors one behind the other.")
+       "Tensors one behind the other.\n"
+       "axis: the dimension along which they are joined; the other ones must be equal\n"
+       "example: tf.keras.layers.concatenate([tf.ones([2, 3]), tf.ones([2, 1])]).shape  # TensorShape([2, 4])")
 {
     return merged(tw_layers_concatenate(.axis = args->axis, .name = args->name), &args->inputs);
 }
 
 TW_API(layers_dot_of, "keras.layers.dot(inputs: value, axes: ints, normalize: bool = False, name: str = None) -> value",
-       "Products over an axis.")
+       "Products over an axis.\n"
+       "axes: the dimension of each input that the sum goes over, one for both or two\n"
+       "normalize: True: both inputs get the length 1 along that dimension first, so that products are cosines\n"
+       "inputs: two tensors")
 {
     return merged(tw_layers_dot(args->axes, .normalize = args->normalize, .name = args->name), &args->inputs);
 }

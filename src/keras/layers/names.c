@@ -99,7 +99,9 @@ TW_API(backend_reset_uids, "keras.backend.reset_uids()", "Numbers the names of l
     return TW_OK;
 }
 
-TW_API(backend_get_uid, "keras.backend.get_uid(prefix: str = '') -> int", "The next number for names that begin so, from 1.")
+TW_API(backend_get_uid, "keras.backend.get_uid(prefix: str = '') -> int",
+       "The next number for names that begin so, from 1.\n"
+       "prefix: what the names begin with; each prefix is counted for itself")
 {
     tw__lock_take(&lock);
     tw__owned char *key = tw__format("uid/%s", args->prefix ? args->prefix : "");

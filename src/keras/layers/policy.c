@@ -124,7 +124,8 @@ TW_API(keras_global_policy, "keras.mixed_precision.global_policy() -> policy", "
 }
 
 TW_API(keras_set_global_policy, "keras.mixed_precision.set_global_policy(policy: value)",
-       "Sets the policy of layers that are made from now on and told none: a Policy, its name, or None for float32.")
+       "Sets the policy of layers that are made from now on and told none.\n"
+       "policy: a `Policy` or its name, such as `mixed_float16`; None: float32")
 {
     const tw_value *given = &args->policy;
     tw_dtype code = given->kind == TW_VALUE_OBJECT ? tw__policy_code(given->object) : TW_DTYPE_NONE;

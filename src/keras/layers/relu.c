@@ -95,7 +95,12 @@ static const tw__layer_methods relu_methods = { .flat = true,
 TW_CLASS(layers_re_lu,
          "keras.layers.ReLU(max_value: float = None, negative_slope: float = 0.0, threshold: float = 0.0, **layer) -> layer",
          .parent = &tw__class_layer, .size = sizeof(tw_layer), .settle = relu_settle, .methods = &relu_methods,
-         .doc = "max(x, 0), with an upper bound, a slope below and a threshold if wanted.");
+         .doc =
+             "max(x, 0), with an upper bound, a slope below and a threshold if wanted.\n"
+             "max_value: the greatest output; None: there is no bound\n"
+             "negative_slope: the slope below the threshold\n"
+             "threshold: the value below which inputs count as small\n"
+             "example: tf.keras.layers.ReLU(max_value=1.0)(tf.constant([-1.0, 0.5, 2.0])).numpy().tolist()  # [0.0, 0.5, 1.0]");
 
 /* ---- LeakyReLU ---- */
 
@@ -117,4 +122,6 @@ static const tw__layer_methods leaky_methods = {
 };
 
 TW_CLASS(layers_leaky_re_lu, "keras.layers.LeakyReLU(alpha: float = 0.3, **layer) -> layer", .parent = &tw__class_layer,
-         .size = sizeof(tw_layer), .methods = &leaky_methods, .doc = "x above 0, alpha * x below.");
+         .size = sizeof(tw_layer), .methods = &leaky_methods,
+         .doc = "x above 0, alpha * x below.\n"
+                "alpha: the slope below 0");

@@ -469,7 +469,8 @@ TW_CLASS(
     "stateful: bool = False, unroll: bool = False, time_major: bool = False, zero_output_for_mask: bool = False, **layer) -> layer",
     .parent = &tw__class_layer, .size = sizeof(tw__rnn), .init = rnn_init, .settle = rnn_settle, .destroy = rnn_clear,
     .visit = rnn_visit, .clear = rnn_clear, .methods = &rnn_methods,
-    .doc = "A recurrent layer made of a cell, or of several one above the other.");
+    .doc = "A recurrent layer made of a cell, or of several one above the other.\n"
+           "cell: the cell, or a list of cells one above the other");
 
 TW_PROPERTY(rnn_states, "keras.layers.RNN.states(self: layer) -> list<variable>", "The states of a stateful layer.")
 {
@@ -481,7 +482,8 @@ TW_PROPERTY(rnn_states, "keras.layers.RNN.states(self: layer) -> list<variable>"
 }
 
 TW_METHOD(rnn_get_initial_state, "keras.layers.RNN.get_initial_state(self: layer, inputs: tensor) -> value",
-          "The states of zeros that the layer begins with for such inputs, a list.")
+          "The states of zeros that the layer begins with for such inputs, a list.\n"
+          "inputs: a batch of inputs, whose batch size and dtype the states take")
 {
     tw__rnn *rnn = (tw__rnn *)args->self;
     if (check_cell(rnn) != TW_OK)
@@ -509,7 +511,9 @@ TW_METHOD(rnn_get_initial_state, "keras.layers.RNN.get_initial_state(self: layer
 }
 
 TW_METHOD(rnn_reset_states, "keras.layers.RNN.reset_states(self: layer, states: tensors = None)",
-          "Sets the states of a stateful layer to zeros, or to the given values.")
+          "Sets the states of a stateful layer to zeros, or to the given values.\n"
+          "states: the values of the states; None: zeros\n"
+          "raises: AttributeError: the layer is not stateful")
 {
     tw__rnn *rnn = (tw__rnn *)args->self;
     if (!rnn->settings.stateful)

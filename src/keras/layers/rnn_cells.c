@@ -380,4 +380,6 @@ TW_CLASS(layers_gru_cell,
          ", " TW_RECURRENT_REGULARIZERS ", " TW_RECURRENT_CONSTRAINTS
          ", dropout: float = 0.0, recurrent_dropout: float = 0.0, reset_after: bool = True, implementation: int = 2, "
          "**layer) -> layer",
-         CLASS, .doc = "A step of GRU.");
+         CLASS,
+         .doc = "A step of GRU.\n"
+                "reset_after: True: the reset gate works on the product of state and kernel; False: on the state before it");

@@ -123,7 +123,9 @@ static const tw__layer_methods stacked_methods = { .build = stacked_build,
 
 TW_CLASS(layers_stacked_rnn_cells, "keras.layers.StackedRNNCells(cells: list<layer>, **layer) -> layer",
          .parent = &tw__class_layers_abstract_rnn_cell, .size = sizeof(tw_layer), .init = stacked_init,
-         .methods = &stacked_methods, .doc = "Cells that work as one: each takes the output of the one below.");
+         .methods = &stacked_methods,
+         .doc = "Cells that work as one: each takes the output of the one below.\n"
+                "cells: the cells, the lowest first");
 
 TW_CLASS(layers_abstract_rnn_cell, "keras.layers.AbstractRNNCell(**layer) -> layer", .parent = &tw__class_layer,
          .size = sizeof(tw_layer),
@@ -207,7 +209,11 @@ tw_value tw__cell_first_states(tw_layer *cell, tw_tensor *inputs, int batch_axis
 TW_METHOD(
     cell_get_initial_state,
     "keras.layers.AbstractRNNCell.get_initial_state(self: layer, inputs: tensor = None, batch_size: int = None, dtype: dtype = None) -> value",
-    "States of zeros.")
+    "States of zeros.\n"
+    "inputs: a batch of inputs, whose size the states take; None: `batch_size` says it\n"
+    "batch_size: the number of rows of the states where no inputs are given\n"
+    "dtype: the dtype of the states; None: that of the inputs, or of the layer's computation\n"
+    "raises: ValueError: neither inputs nor a batch size are given")
 {
     if (!args->inputs && args->batch_size == TW_NO_INT) {
         tw__fail(TW_VALUE_ERROR, "batch_size and dtype are required while constructing initial state. Received: batch_size=None");

@@ -73,7 +73,9 @@ static const tw__layer_methods permute_methods = {
 
 TW_CLASS(layers_permute, "keras.layers.Permute(dims: ints, **layer) -> layer", .parent = &tw__class_layer,
          .size = sizeof(tw_layer), .settle = permute_settle, .methods = &permute_methods,
-         .doc = "Exchanges axes; 1 is the first one behind the batch.");
+         .doc = "Exchanges axes; 1 is the first one behind the batch.\n"
+                "dims: the dimensions in their new order, from 1 on\n"
+                "example: tf.keras.layers.Permute((2, 1))(tf.ones([5, 2, 3])).shape  # TensorShape([5, 3, 2])");
 
 /* ---- RepeatVector ---- */
 
@@ -99,7 +101,9 @@ static tw_status repeat_shape(tw_layer *self, const tw_shape *input, tw_shape *o
 static const tw__layer_methods repeat_methods = { .call = repeat_call, .output_shape = repeat_shape };
 
 TW_CLASS(layers_repeat_vector, "keras.layers.RepeatVector(n: int, **layer) -> layer", .parent = &tw__class_layer,
-         .size = sizeof(tw_layer), .methods = &repeat_methods, .doc = "[batch, features] n times: [batch, n, features].");
+         .size = sizeof(tw_layer), .methods = &repeat_methods,
+         .doc = "[batch, features] n times: [batch, n, features].\n"
+                "n: how often the vector is repeated");
 
 /* ---- UpSampling ---- */
 
@@ -183,7 +187,9 @@ static tw_status up1d_settle(void *self, const void *given)
 static const tw__layer_methods up1d_methods = { .call = up_call, .output_shape = up_shape };
 
 TW_CLASS(layers_up_sampling1d, "keras.layers.UpSampling1D(size: int > 0 = 2, **layer) -> layer", .parent = &tw__class_layer,
-         .size = sizeof(shaping), .settle = up1d_settle, .methods = &up1d_methods, .doc = "Repeats every step of a sequence.");
+         .size = sizeof(shaping), .settle = up1d_settle, .methods = &up1d_methods,
+         .doc = "Repeats every step of a sequence.\n"
+                "size: how often each step is repeated");
 
 static void put_format(const shaping *layer, tw__dict *dict)
 {
@@ -215,7 +221,8 @@ TW_CLASS(
     "keras.layers.UpSampling2D(size: ints = (2, 2), data_format: str = None, interpolation: str {area, bicubic, bilinear, gaussian, lanczos3, "
     "lanczos5, mitchellcubic, nearest} = nearest, **layer) -> layer",
     .parent = &tw__class_layer, .size = sizeof(shaping), .settle = up2d_settle, .methods = &up_methods,
-    .doc = "Makes images larger.");
+    .doc = "Makes images larger.\n"
+           "size: the factors of height and width");
 
 static tw_status up3d_settle(void *self, const void *given)
 {
@@ -228,7 +235,8 @@ static tw_status up3d_settle(void *self, const void *given)
 
 TW_CLASS(layers_up_sampling3d, "keras.layers.UpSampling3D(size: ints = (2, 2, 2), data_format: str = None, **layer) -> layer",
          .parent = &tw__class_layer, .size = sizeof(shaping), .settle = up3d_settle, .methods = &up_methods,
-         .doc = "Makes volumes larger.");
+         .doc = "Makes volumes larger.\n"
+                "size: the factors of the three spatial dimensions");
 
 /* ---- padding and cropping ---- */
 

@@ -107,4 +107,6 @@ static const tw__layer_methods spectral_methods = { .build = spectral_build,
 TW_CLASS(layers_spectral_normalization,
          "keras.layers.SpectralNormalization(layer: layer, power_iterations: int = 1, **layer) -> layer",
          .parent = &tw__class_layers_wrapper, .size = sizeof(tw__wrapper), .settle = spectral_settle,
-         .methods = &spectral_methods, .doc = "A layer whose kernel is divided by its largest singular value while training.");
+         .methods = &spectral_methods,
+         .doc = "A layer whose kernel is divided by its largest singular value while training.\n"
+                "power_iterations: how many steps of the power iteration find the singular value at each call");

@@ -377,4 +377,9 @@ TW_CLASS(
     layers_bidirectional,
     "keras.layers.Bidirectional(layer: layer, merge_mode: str = concat, weights: tensors = None, backward_layer: layer = None, **layer) -> layer",
     .parent = &tw__class_layers_wrapper, .size = sizeof(wrapper), .init = both_init, .settle = both_settle, .fixed = " weights ",
-    .methods = &both_methods, .doc = "A recurrent layer forwards and another one backwards, their outputs joined.");
+    .methods = &both_methods,
+    .doc = "A recurrent layer forwards and another one backwards, their outputs joined.\n"
+           "layer: the recurrent layer that goes forwards\n"
+           "merge_mode: how the two outputs become one: `concat`, `sum`, `mul` or `ave`; None: they come as a list\n"
+           "backward_layer: the layer that goes backwards; None: a copy of the first one, turned around\n"
+           "raises: ValueError: `merge_mode` is none of these");

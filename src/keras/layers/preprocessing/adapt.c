@@ -199,12 +199,13 @@ TW_CLASS(layers_preprocessing, "keras.layers.experimental.preprocessing.Preproce
          .parent = &tw__class_layer, .size = sizeof(tw__preprocessing), .methods = &base_methods,
          .doc = "The base of layers whose state is worked out from data, before training, by `adapt`.");
 
-TW_METHOD(
-    preprocessing_adapt,
-    "keras.layers.experimental.preprocessing.PreprocessingLayer.adapt(self: layer, data: value<arrays>, "
-    "batch_size: int = None, steps: int = None)",
-    "Works out the state from data: a dataset of batches, or a tensor whose rows are batched (32 at a time, or batch_size; a "
-    "dataset has its own size). steps: the number of batches to be seen; None: all.")
+TW_METHOD(preprocessing_adapt,
+          "keras.layers.experimental.preprocessing.PreprocessingLayer.adapt(self: layer, data: value<arrays>, "
+          "batch_size: int = None, steps: int = None)",
+          "Works out the layer's state from data.\n"
+          "data: a dataset of batches, or an array whose rows are batched\n"
+          "batch_size: how many rows of an array make a batch; None: 32\n"
+          "steps: how many batches are taken; None: all")
 {
     tw_layer *layer = args->self;
     if (tw__in_graph() && !tw__in_lasting())
@@ -229,7 +230,9 @@ TW_METHOD(
 TW_METHOD(preprocessing_compile,
           "keras.layers.experimental.preprocessing.PreprocessingLayer.compile(self: layer, run_eagerly: bool = None, "
           "steps_per_execution: int = None)",
-          "Says how `adapt` runs. Batches are taken one by one whatever is said; the state is the same.")
+          "Says how `adapt` runs. Batches are taken one by one whatever is said; the state is the same.\n"
+          "run_eagerly: kept for programs that set it; the state is the same\n"
+          "steps_per_execution: kept for programs that set it; the state is the same")
 {
     if (args->steps_per_execution != TW_NO_INT && args->steps_per_execution < 1)
         return tw__fail(TW_VALUE_ERROR, "compile: steps_per_execution is %lld, expected at least 1",
@@ -239,7 +242,8 @@ TW_METHOD(preprocessing_compile,
 
 TW_METHOD(preprocessing_update_state,
           "keras.layers.experimental.preprocessing.PreprocessingLayer.update_state(self: layer, data: value<arrays>)",
-          "Takes a batch into the state.")
+          "Takes a batch into the state.\n"
+          "data: a batch")
 {
     return update(args->self, &args->data);
 }

@@ -52,9 +52,8 @@ TW_CLASS(layers_random_flip,
          "keras.layers.RandomFlip|keras.layers.experimental.preprocessing.RandomFlip(mode: str = horizontal_and_vertical, "
          "seed: int = None, **layer) -> layer",
          TW_RANDOM_LAYER, .settle = flip_settle, .methods = &flip_methods,
-         .doc =
-             "While training, each image is turned around with probability one half: left and right (mode horizontal), top and "
-             "bottom (vertical), or both.");
+         .doc = "While training, turns each image around with probability one half.\n"
+                "mode: `horizontal`: left and right; `vertical`: top and bottom; `horizontal_and_vertical`: each of them");
 
 /* ---- projections ---- */
 
@@ -240,8 +239,8 @@ TW_CLASS(layers_random_rotation,
          "keras.layers.RandomRotation|keras.layers.experimental.preprocessing.RandomRotation(factor: value, "
          "fill_mode: str = reflect, interpolation: str = bilinear, seed: int = None, fill_value: float = 0.0, **layer) -> layer",
          TW_RANDOM_LAYER, .settle = rotation_settle, .methods = &rotation_methods,
-         .doc = "While training, turns each image. factor: (low, high) as parts of a whole turn, or x for (-x, x). fill_mode: "
-                "reflect, wrap, constant (fill_value) or nearest.");
+         .doc = "While training, turns each image.\n"
+                "factor: the range of angles, as parts of a whole turn: (low, high), or x for (-x, x)");
 
 /* ---- RandomZoom ---- */
 
@@ -363,12 +362,14 @@ static const tw__layer_methods contrast_methods = { .arguments = "inputs trainin
                                                     .config = tw__random_layer_config,
                                                     .call = contrast_call };
 
-TW_CLASS(layers_random_contrast,
-         "keras.layers.RandomContrast|keras.layers.experimental.preprocessing.RandomContrast(factor: value, seed: int = None, "
-         "**layer) -> layer",
-         TW_RANDOM_LAYER, .settle = contrast_settle, .methods = &contrast_methods,
-         .doc = "While training, multiplies distances from the channels' means by a number from [1 - low, 1 + high), one for a "
-                "batch; results lie between 0 and 255. factor: (low, high), or x for both.");
+TW_CLASS(
+    layers_random_contrast,
+    "keras.layers.RandomContrast|keras.layers.experimental.preprocessing.RandomContrast(factor: value, seed: int = None, "
+    "**layer) -> layer",
+    TW_RANDOM_LAYER, .settle = contrast_settle, .methods = &contrast_methods,
+    .doc =
+        "While training, multiplies distances from the channels' means by a number, one for a batch; results lie between 0 and 255.\n"
+        "factor: the number is from [1 - low, 1 + high): (low, high), or x for both");
 
 /* ---- RandomBrightness ---- */
 
@@ -490,5 +491,6 @@ static const tw__layer_methods brightness_methods = { .arguments = "inputs train
 TW_CLASS(layers_random_brightness,
          "keras.layers.RandomBrightness(factor: value, value_range: value = None, seed: int = None, **layer) -> layer",
          TW_RANDOM_LAYER, .settle = brightness_settle, .methods = &brightness_methods,
-         .doc = "While training, adds a part of the range of values to each image. factor: (low, high), or x for (-x, x). "
-                "value_range: the least and the greatest value of images, between which results lie; None: 0 and 255.");
+         .doc = "While training, adds a part of the range of values to each image.\n"
+                "factor: the range of that part: (low, high), or x for (-x, x)\n"
+                "value_range: the least and the greatest value of images, between which results lie; None: 0 and 255");

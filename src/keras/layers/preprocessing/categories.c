@@ -89,8 +89,12 @@ TW_CLASS(
     "keras.layers.CategoryEncoding|keras.layers.experimental.preprocessing.CategoryEncoding(num_tokens: int = None, "
     "output_mode: str = multi_hot, sparse: bool = False, **layer) -> layer",
     .parent = &tw__class_layer, .size = sizeof(category), .settle = category_settle, .methods = &category_methods,
-    .doc = "Rows of zeros and ones, or counts, for numbers below num_tokens, which must be said. output_mode: one_hot, multi_hot "
-           "or count; sparse: whether the result is a sparse tensor.");
+    .doc =
+        "Rows of zeros and ones, or counts, for integers.\n"
+        "num_tokens: the bound above all integers; it must be said\n"
+        "output_mode: `one_hot`: a row for each integer; `multi_hot`: one for all of a sample; `count`: how often each is there\n"
+        "sparse: True: the result is a sparse tensor\n"
+        "example: tf.keras.layers.CategoryEncoding(num_tokens=3, output_mode='one_hot')(tf.constant([2, 0])).numpy().tolist()  # [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]");
 
 /* ---- Hashing ---- */
 
@@ -203,15 +207,15 @@ static const tw__layer_methods hashing_methods = { .arguments = "inputs",
                                                    .own_config = " mask_value salt ",
                                                    .config = hashing_config };
 
-TW_CLASS(
-    layers_hashing,
-    "keras.layers.Hashing|keras.layers.experimental.preprocessing.Hashing(num_bins: int?, mask_value: value = None, "
-    "salt: value = None, output_mode: str = int, sparse: bool = False, **layer) -> layer",
-    .parent = &tw__class_layer, .size = sizeof(hashing), .init = hashing_init, .settle = hashing_settle,
-    .methods = &hashing_methods,
-    .doc =
-        "A bin for each text or integer, by its hash. mask_value: what has bin 0 for itself; None: nothing. salt: an integer or "
-        "two, of which the hash depends; None: a faster hash without. output_mode: int, one_hot, multi_hot or count.");
+TW_CLASS(layers_hashing,
+         "keras.layers.Hashing|keras.layers.experimental.preprocessing.Hashing(num_bins: int?, mask_value: value = None, "
+         "salt: value = None, output_mode: str = int, sparse: bool = False, **layer) -> layer",
+         .parent = &tw__class_layer, .size = sizeof(hashing), .init = hashing_init, .settle = hashing_settle,
+         .methods = &hashing_methods,
+         .doc = "A bin for each text or integer, by its hash.\n"
+                "mask_value: what has bin 0 for itself; None: nothing\n"
+                "salt: an integer or two that the hash depends on; None: a faster hash without\n"
+                "output_mode: `int`, `one_hot`, `multi_hot` or `count`");
 
 /* ---- HashedCrossing ---- */
 

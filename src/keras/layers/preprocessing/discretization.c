@@ -292,13 +292,15 @@ static const tw__preprocessing_methods discretization_methods = { .layer = { .bu
                                                                   .finalize = discretization_finalize,
                                                                   .reset = discretization_reset };
 
-TW_CLASS(
-    layers_discretization,
-    "keras.layers.Discretization|keras.layers.experimental.preprocessing.Discretization(bin_boundaries: value = None, "
-    "num_bins: int = None, epsilon: float = 0.01, output_mode: str = int, sparse: bool = False, **layer) -> layer",
-    .parent = &tw__class_layers_preprocessing, .size = sizeof(discretization), .init = discretization_init,
-    .settle = discretization_settle, .destroy = discretization_destroy, .fixed = " bin_boundaries ",
-    .methods = &discretization_methods,
-    .doc =
-        "The bin of each number. bin_boundaries: numbers in their order; None: `adapt` learns those of num_bins bins with equally "
-        "many numbers, as exactly as epsilon says. output_mode: int, one_hot, multi_hot or count.");
+TW_CLASS(layers_discretization,
+         "keras.layers.Discretization|keras.layers.experimental.preprocessing.Discretization(bin_boundaries: value = None, "
+         "num_bins: int = None, epsilon: float = 0.01, output_mode: str = int, sparse: bool = False, **layer) -> layer",
+         .parent = &tw__class_layers_preprocessing, .size = sizeof(discretization), .init = discretization_init,
+         .settle = discretization_settle, .destroy = discretization_destroy, .fixed = " bin_boundaries ",
+         .methods = &discretization_methods,
+         .doc =
+             "The bin of each number.\n"
+             "bin_boundaries: numbers in their order; None: `adapt` learns those of `num_bins` bins with equally many numbers\n"
+             "epsilon: how exactly `adapt` finds the boundaries; less is more exact\n"
+             "output_mode: `int`, `one_hot`, `multi_hot` or `count`\n"
+             "example: tf.keras.layers.Discretization([0.0, 1.0])(tf.constant([-1.0, 0.5, 2.0])).numpy().tolist()  # [0, 1, 2]");

@@ -206,8 +206,8 @@ TW_CLASS(layers_random_height,
          "keras.layers.RandomHeight|keras.layers.experimental.preprocessing.RandomHeight(factor: value, "
          "interpolation: str = bilinear, seed: int = None, **layer) -> layer",
          TW_RANDOM_LAYER, .settle = height_settle, .methods = &height_methods,
-         .doc = "While training, images become higher or lower by a part from [low, high), the same for a batch. factor: (low, "
-                "high), or x for (-x, x).");
+         .doc = "While training, images become higher or lower, by the same part for a batch.\n"
+                "factor: the range of that part: (low, high), or x for (-x, x)");
 
 static tw_status width_settle(void *self, const void *given)
 {
@@ -238,5 +238,5 @@ TW_CLASS(layers_random_width,
          "keras.layers.RandomWidth|keras.layers.experimental.preprocessing.RandomWidth(factor: value, "
          "interpolation: str = bilinear, seed: int = None, **layer) -> layer",
          TW_RANDOM_LAYER, .settle = width_settle, .methods = &width_methods,
-         .doc = "While training, images become wider or narrower by a part from [low, high), the same for a batch. factor: (low, "
-                "high), or x for (-x, x).");
+         .doc = "While training, images become wider or narrower, by the same part for a batch.\n"
+                "factor: the range of that part: (low, high), or x for (-x, x)");

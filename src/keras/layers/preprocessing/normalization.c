@@ -324,13 +324,19 @@ static const tw__preprocessing_methods normalization_methods = { .layer = { .bui
                                                                  .finalize = normalization_finalize,
                                                                  .reset = normalization_reset };
 
-TW_CLASS(layers_normalization,
-         "keras.layers.Normalization|keras.layers.experimental.preprocessing.Normalization(axis: ints? = -1, mean: value = None, "
-         "variance: value = None, invert: bool = False, **layer) -> layer",
-         .parent = &tw__class_layers_preprocessing, .size = sizeof(normalization), .settle = normalization_settle,
-         .destroy = normalization_destroy, .refused = " axis mean variance ", .methods = &normalization_methods,
-         .doc = "Inputs shifted and scaled to mean 0 and variance 1, as `adapt` found them in data, or as `mean` and `variance` "
-                "say: for each index of the axes, or with None one for all. invert: the way back.");
+TW_CLASS(
+    layers_normalization,
+    "keras.layers.Normalization|keras.layers.experimental.preprocessing.Normalization(axis: ints? = -1, mean: value = None, "
+    "variance: value = None, invert: bool = False, **layer) -> layer",
+    .parent = &tw__class_layers_preprocessing, .size = sizeof(normalization), .settle = normalization_settle,
+    .destroy = normalization_destroy, .refused = " axis mean variance ", .methods = &normalization_methods,
+    .doc =
+        "Inputs shifted and scaled to mean 0 and variance 1, as `adapt` found them in data or as they are given.\n"
+        "axis: the dimensions whose indices have a mean and a variance each; None: one for all\n"
+        "mean: the mean, instead of `adapt`; the variance must be given, too\n"
+        "variance: the variance, instead of `adapt`\n"
+        "invert: True: the way back\n"
+        "example: tf.keras.layers.Normalization(axis=None, mean=3.0, variance=4.0)(tf.constant([1.0, 3.0, 5.0])).numpy().tolist()  # [-1.0, 0.0, 1.0]");
 
 TW_PROPERTY(normalization_mean, "keras.layers.Normalization.mean(self: layer) -> tensor",
             "What is taken from inputs, of a shape that spreads over them.")

@@ -344,11 +344,14 @@ TW_CLASS(
     .parent = &tw__class_layers_preprocessing, .size = sizeof(vectorization), .init = vectorization_init,
     .settle = vectorization_settle, .destroy = vectorization_destroy, .methods = &vectorization_methods,
     .doc =
-        "Texts as the places of their words in a vocabulary. standardize: lower_and_strip_punctuation, lower, strip_punctuation or a "
-        "function; None: nothing. split: whitespace, character or a function; None: texts are words. ngrams: how many words may be "
-        "joined, or the numbers themselves; None: each stands alone. output_mode: int, multi_hot, count or tf_idf; None: the words. "
-        "output_sequence_length: numbers of a text, cut or filled with zeros; None: as many as the longest has. ragged: rows keep "
-        "their lengths. The others are StringLookup's.");
+        "Texts as the places of their words in a vocabulary.\n"
+        "standardize: what happens to texts first: `lower_and_strip_punctuation`, `lower`, `strip_punctuation` or a function; None: nothing\n"
+        "split: what divides texts: `whitespace`, `character` or a function; None: a text is one word\n"
+        "ngrams: how many words may be joined at most, or a tuple of the numbers; None: each stands alone\n"
+        "output_mode: `int`, `multi_hot`, `count` or `tf_idf`; None: the words themselves\n"
+        "output_sequence_length: how many indices a text has, cut or filled with zeros; None: as many as the longest\n"
+        "ragged: True: rows keep their lengths\n"
+        "example: tf.keras.layers.TextVectorization(vocabulary=['cat', 'dog'])(['A dog, a cat!']).numpy().tolist()  # [[1, 3, 1, 2]]");
 
 tw__lookup_layer *tw__lookup_of(const void *object)
 {
@@ -362,7 +365,9 @@ tw__lookup_layer *tw__lookup_of(const void *object)
 TW_METHOD(
     text_vectorization_get_vocabulary,
     "keras.layers.TextVectorization.get_vocabulary(self: layers_text_vectorization, include_special_tokens: bool = True) -> value",
-    "The vocabulary in its order, with or without what stands for nothing and for unknown words.")
+    "The vocabulary in its order.\n"
+    "include_special_tokens: False: leave out what stands for padding and for unknown words\n"
+    "returns: a list of texts")
 {
     tw_auto tw_tensor *words = tw__vocabulary_words(((vectorization *)args->self)->lookup, args->include_special_tokens);
     return words ? tw__vocabulary_value(&TW_LEAF(words)) : tw__nothing;

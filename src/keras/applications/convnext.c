@@ -30,7 +30,9 @@ static const tw__layer_methods scale_methods = { .build = scale_build, .call = s
 TW_CLASS(layers_layer_scale,
          "keras.src.applications.convnext.LayerScale(init_values: float, projection_dim: int, **layer) -> layer",
          .parent = &tw__class_layer, .size = sizeof(tw_layer), .methods = &scale_methods,
-         .doc = "Its input times a weight for each channel, which begin with one small number.");
+         .doc = "Its input times a weight for each channel, which begin with one small number.\n"
+                "init_values: the first value of all weights\n"
+                "projection_dim: how many channels there are");
 
 /* ---- the network ---- */
 

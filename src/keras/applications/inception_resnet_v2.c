@@ -23,7 +23,8 @@ static const tw__layer_methods scaled_methods = { .arguments = "inputs", .call_v
 
 TW_CLASS(layers_custom_scale, "keras.src.applications.inception_resnet_v2.CustomScaleLayer(scale: float, **layer) -> layer",
          .parent = &tw__class_layer, .size = sizeof(tw_layer), .methods = &scaled_methods,
-         .doc = "The first of two inputs and the second times a number.");
+         .doc = "The first of two inputs and the second times a number.\n"
+                "scale: the number that the second input is multiplied with");
 
 /* ---- the network ---- */
 

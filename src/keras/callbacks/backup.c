@@ -152,4 +152,8 @@ TW_CLASS(
     .parent = &tw__class_callback, .size = sizeof(backup), .settle = backup_settle, .destroy = backup_end, .visit = backup_visit,
     .clear = backup_end, .methods = &backup_methods,
     .doc =
-        "Saves the state of the training after every epoch, or after save_freq batches; a fit that was interrupted goes on from there.");
+        "Saves the state of the training after every epoch, or after save_freq batches; a fit that was interrupted goes on from there.\n"
+        "backup_dir: the folder of the backup; no other callback may use it\n"
+        "save_freq: after how many batches the state is saved; None: after every epoch\n"
+        "delete_checkpoint: True: remove the backup when the training has ended\n"
+        "save_before_preemption: True is not supported");

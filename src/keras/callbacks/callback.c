@@ -42,7 +42,8 @@ TW_PROPERTY(callback_model, "keras.callbacks.Callback.model(self: callback) -> v
 
 TW_METHOD(callback_set_model,
           "keras.callbacks.Callback._set_model|keras.callbacks.Callback.set_model(self: callback, model: layer = None)",
-          "Says which model is trained.")
+          "Says which model is trained.\n"
+          "model: the model")
 {
     tw__set(&args->self->model, args->model);
     return TW_OK;
@@ -55,7 +56,8 @@ TW_PROPERTY(callback_params, "keras.callbacks.Callback.params(self: callback) ->
 
 TW_METHOD(callback_set_params,
           "keras.callbacks.Callback._set_params|keras.callbacks.Callback.set_params(self: callback, params: value = None)",
-          "Sets those.")
+          "Sets those.\n"
+          "params: a dict with `epochs`, `steps` and `verbose`")
 {
     tw__auto(tw_value_free) tw_value old = args->self->params;
     args->self->params = tw__value_copy(&args->params);
@@ -531,4 +533,6 @@ static void progbar_destroy(void *self)
 
 TW_CLASS(callbacks_progbar_logger, "keras.callbacks.ProgbarLogger(count_mode: str = steps) -> callback",
          .parent = &tw__class_callback, .size = sizeof(progbar), .init = progbar_init, .destroy = progbar_destroy,
-         .methods = &progbar_methods, .doc = "Prints a bar with the metrics.");
+         .methods = &progbar_methods,
+         .doc = "Prints a bar with the metrics.\n"
+                "count_mode: what is counted: `steps` or `samples`");

@@ -139,7 +139,13 @@ TW_CLASS(
     "initial_value_threshold: float = None, period: int = None) -> callback",
     .parent = &tw__class_callback, .size = sizeof(saver), .init = saver_init, .settle = saver_settle,
     .inert = " mode initial_value_threshold ", .methods = &saver_methods,
-    .doc = "Saves the model, or its weights, after epochs or batches.");
+    .doc =
+        "Saves the model, or its weights, after epochs or batches.\n"
+        "save_best_only: True: save only where the value that is watched is better than ever before\n"
+        "save_weights_only: True: save the weights; False: the whole model\n"
+        "save_freq: after how many batches to save; None: after every epoch\n"
+        "initial_value_threshold: the value that must be surpassed before anything is saved as the best; None: any is the first\n"
+        "period: after how many epochs to save; for old programs");
 
 /* ---- CSVLogger ---- */
 
@@ -259,4 +265,6 @@ static const tw__callback_methods csv_methods = { .events = TW_ON(TW_TRAIN_BEGIN
 TW_CLASS(callbacks_csv_logger,
          "keras.callbacks.CSVLogger(filename: str, separator: str = None, append: bool = False) -> callback",
          .parent = &tw__class_callback, .size = sizeof(csv), .destroy = csv_destroy, .methods = &csv_methods,
-         .doc = "Writes the values of every epoch to a table.");
+         .doc = "Writes the values of every epoch to a table.\n"
+                "separator: what stands between two values; None: a comma\n"
+                "append: True: go on with a file that is there; False: begin it anew");

@@ -201,7 +201,12 @@ TW_CLASS(
     "keras.callbacks.EarlyStopping(monitor: str = val_loss, min_delta: float = 0.0, patience: int = 0, verbose: int = 0, mode: str = auto, "
     "baseline: float = None, restore_best_weights: bool = False, start_from_epoch: int = 0) -> callback",
     .parent = &tw__class_callback, .size = sizeof(watcher), .init = stopping_init, .inert = " mode ", .destroy = watcher_destroy,
-    .methods = &stopping_methods, .doc = "Ends the training when a value has stopped improving.");
+    .methods = &stopping_methods,
+    .doc = "Ends the training when a value has stopped improving.\n"
+           "baseline: the value that must be reached; epochs that do not reach it count as no better; None: none\n"
+           "restore_best_weights: True: the model gets the weights of its best epoch back at the end\n"
+           "start_from_epoch: how many epochs pass before anything is watched\n"
+           "example: tf.keras.callbacks.EarlyStopping(monitor='loss', patience=3).patience  # 3");
 
 /* ---- ReduceLROnPlateau ---- */
 
@@ -281,7 +286,11 @@ TW_CLASS(
     "keras.callbacks.ReduceLROnPlateau(monitor: str = val_loss, factor: float = 0.1, patience: int = 10, verbose: int = 0, mode: str = auto, "
     "min_delta: float = 0.0001, cooldown: int = 0, min_lr: float = 0.0) -> callback",
     .parent = &tw__class_callback, .size = sizeof(watcher), .init = plateau_init, .destroy = watcher_destroy,
-    .methods = &plateau_methods, .doc = "Lowers the learning rate when a value has stopped improving.");
+    .methods = &plateau_methods,
+    .doc = "Lowers the learning rate when a value has stopped improving.\n"
+           "factor: what the learning rate is multiplied with\n"
+           "cooldown: how many epochs pass after a change before the value is watched again\n"
+           "min_lr: the bound that the learning rate stays above");
 
 /* ---- TerminateOnNaN ---- */
 

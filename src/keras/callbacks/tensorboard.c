@@ -390,4 +390,10 @@ TW_CLASS(callbacks_tensor_board,
          "keras.callbacks.TensorBoard(log_dir: str = logs, histogram_freq: int > -1 = 0, write_graph: bool = True, "
          "write_images: bool = False, write_steps_per_second: bool = False, update_freq: int > -1 = 0) -> callback",
          .parent = &tw__class_callback, .size = sizeof(board), .destroy = board_destroy, .methods = &board_methods,
-         .doc = "Writes summaries for TensorBoard; of batches, too, if update_freq says after how many.");
+         .doc = "Writes summaries for TensorBoard; of batches, too, if update_freq says after how many.\n"
+                "log_dir: the folder of the files\n"
+                "histogram_freq: after how many epochs histograms of the weights are written; 0: never\n"
+                "write_graph: True: write the graph of the model\n"
+                "write_images: True: write the weights as pictures, too, where histograms are written\n"
+                "write_steps_per_second: True: write how many batches a second takes\n"
+                "update_freq: after how many batches their values are written; 0: only those of epochs");

@@ -23,7 +23,9 @@ TW_CLASS(constraint, "keras.constraints.Constraint() -> constraint", .parent = &
          .init = constraint_init, .doc = "Base class: gives a value as it is.");
 
 TW_METHOD(constraint_call, "keras.constraints.Constraint.__call__(self: constraint, w: tensor) -> tensor",
-          "The value that the constraint allows.")
+          "The value that the constraint allows.\n"
+          "w: the values\n"
+          "returns: a tensor of the same shape")
 {
     return call(&args->self->callable, args->w);
 }
@@ -91,7 +93,9 @@ static const tw__constraint_methods max_norm_methods = { max_norm };
 TW_CLASS(constraints_max_norm,
          "keras.constraints.MaxNorm|keras.constraints.max_norm(max_value: float = 2, axis: ints = 0) -> constraint",
          .parent = &tw__class_constraint, .size = sizeof(tw_constraint), .methods = &max_norm_methods,
-         .doc = "Norms along an axis are at most max_value.");
+         .doc = "Norms along an axis are at most max_value.\n"
+                "max_value: the greatest norm\n"
+                "axis: the dimensions that norms go over");
 
 static tw_tensor *non_neg(tw_constraint *self, tw_tensor *value)
 {
@@ -136,7 +140,11 @@ TW_CLASS(
     "keras.constraints.MinMaxNorm|keras.constraints.min_max_norm(min_value: float = 0, max_value: float = 1, rate: float = 1, "
     "axis: ints = 0) -> constraint",
     .parent = &tw__class_constraint, .size = sizeof(tw_constraint), .methods = &min_max_norm_methods,
-    .doc = "Norms along an axis come closer to [min_value, max_value], by the rate.");
+    .doc = "Norms along an axis come closer to [min_value, max_value], by the rate.\n"
+           "min_value: the least norm\n"
+           "max_value: the greatest norm\n"
+           "rate: 1: norms are brought into the range at once; less: a part of the way at each step\n"
+           "axis: the dimensions that norms go over");
 
 /* Every ring around the middle of a square kernel has one value, that of Keras's element of the diagonal. */
 static tw_tensor *radial(tw_constraint *self, tw_tensor *value)

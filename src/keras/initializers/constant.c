@@ -109,7 +109,9 @@ TW_CLASS(
     "keras.initializers.Constant|keras.initializers.constant|initializers.Constant|initializers.constant|constant_initializer"
     "(value: tensor<float64> = None) -> initializer",
     .parent = &tw__class_initializer, .size = sizeof(tw_initializer), .settle = constant_settle, .methods = &constant_methods,
-    .doc = "A number in all places, or a list of them; 0 if none is given.");
+    .doc = "A number in all places, or a list of them; 0 if none is given.\n"
+           "value: a number, or an array that fills the shape; None: 0\n"
+           "example: tf.keras.initializers.Constant(2.0)([2]).numpy().tolist()  # [2.0, 2.0]");
 
 /* ---- Identity ---- */
 

@@ -121,7 +121,8 @@ tw_status tw__initializer_check(tw_named named)
 }
 
 TW_API(initializers_get, "keras.initializers.get|initializers.get(identifier: named<initializer>) -> initializer",
-       "The initializer of that name, or the object itself.")
+       "The initializer of that name, or the object itself.\n"
+       "identifier: a name, a dict that describes one, or an initializer")
 {
     return tw__initializer_get(args->identifier);
 }

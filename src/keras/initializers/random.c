@@ -196,7 +196,10 @@ TW_CLASS(
     "distribution: str {truncated_normal, untruncated_normal, uniform, normal} = truncated_normal, seed: int = None) -> initializer",
     .parent = &tw__class_initializer, .size = sizeof(tw_initializer), .init = variance_scaling_init,
     .methods = &variance_scaling_methods,
-    .doc = "Values whose variance is scale divided by the number of inputs, of outputs, or their mean.");
+    .doc = "Values whose variance is scale divided by the number of inputs, of outputs, or their mean.\n"
+           "scale: the factor of the variance\n"
+           "mode: what the variance is divided by: the number of inputs, of outputs, or the mean of both\n"
+           "distribution: the distribution of the values; `normal` is `truncated_normal`");
 
 #define MAKE(name, factor, mode, distribution)                                                 \
     static tw_tensor *name##_make(tw_initializer *self, const tw_shape *shape, tw_dtype dtype) \

@@ -201,4 +201,12 @@ TW_CLASS(
     .parent = &tw__class_counting_metric, .size = sizeof(tw__confusion), .visit = tw__confusion_visit,
     .clear = tw__confusion_clear, .destroy = tw__confusion_destroy, .settle = tw__confusion_settle, .fixed = " thresholds ",
     .inert = " from_logits ", .refused = " num_thresholds multi_label num_labels label_weights ", .init = auc_init,
-    .methods = &auc_methods, .doc = "The area under the curve of recall over false positives, or of precision over recall.");
+    .methods = &auc_methods,
+    .doc = "The area under the curve of recall over false positives, or of precision over recall.\n"
+           "curve: the curve: recall over the rate of false positives, or precision over recall\n"
+           "summation_method: the height between two points: in between them, the lower one or the higher one\n"
+           "thresholds: the thresholds themselves, between 0 and 1, in place of their number\n"
+           "multi_label: True: the area of each label, then their mean; False: of all labels as one\n"
+           "num_labels: how many labels there are, if `multi_label`; None: the first batch tells\n"
+           "label_weights: the weight of each label in that mean, or, without `multi_label`, of its predictions\n"
+           "example: tf.keras.metrics.AUC()([0, 0, 1, 1], [0.1, 0.2, 0.8, 0.9]).numpy()  # 1.0");

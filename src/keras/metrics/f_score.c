@@ -134,9 +134,14 @@ TW_CLASS(metrics_fbeta_score,
          "keras.metrics.FBetaScore(average: str = None, beta: float = 1.0, threshold: float = None, name: str = fbeta_score, "
          "dtype: dtype = None) -> metric",
          .parent = &tw__class_counting_metric, .size = sizeof(f_score), .settle = f_score_settle, .methods = &f_score_methods,
-         .doc = "Precision and recall as one number, recall beta times as important.");
+         .doc = "Precision and recall as one number, recall beta times as important.\n"
+                "average: how the scores of classes become one: `micro`, `macro` or `weighted`; None: a score for each class\n"
+                "beta: how many times as much recall counts\n"
+                "threshold: the value above which a class is predicted; None: the class with the greatest value is");
 TW_CLASS(
     metrics_f1_score,
     "keras.metrics.F1Score(average: str = None, threshold: float = None, name: str = f1_score, dtype: dtype = None) -> metric",
     .parent = &tw__class_metrics_fbeta_score, .size = sizeof(f_score), .methods = &f_score_methods,
-    .doc = "The harmonic mean of precision and recall.");
+    .doc = "The harmonic mean of precision and recall.\n"
+           "average: how the scores of classes become one: `micro`, `macro` or `weighted`; None: a score for each class\n"
+           "threshold: the value above which a class is predicted; None: the class with the greatest value is");

@@ -250,7 +250,8 @@ static tw_status merge(tw_metric *self, tw_metric *other)
 }
 
 TW_METHOD(metric_merge_state, "keras.metrics.Metric.merge_state(self: metric, metrics: list<metric>)",
-          "Adds what other metrics of the same kind have gathered.")
+          "Adds what other metrics of the same kind have gathered.\n"
+          "metrics: the other metrics")
 {
     for (int64_t i = 0; i < args->metrics.count; i++)
         TW_TRY(merge(args->self, args->metrics.items[i]));

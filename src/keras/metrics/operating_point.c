@@ -75,16 +75,24 @@ POINT(recall_at_precision, precision, sensitivity, precision)
 TW_CLASS(metrics_sensitivity_at_specificity,
          "keras.metrics.SensitivityAtSpecificity(specificity: float, num_thresholds: int = 200, class_id: int = None, "
          "name: str = None, dtype: dtype = None) -> metric",
-         CLASS(sensitivity_at_specificity), .doc = "The best sensitivity at a specificity of at least this.");
+         CLASS(sensitivity_at_specificity),
+         .doc = "The best sensitivity at a specificity of at least this.\n"
+                "specificity: the specificity that must be reached, between 0 and 1");
 TW_CLASS(metrics_specificity_at_sensitivity,
          "keras.metrics.SpecificityAtSensitivity(sensitivity: float, num_thresholds: int = 200, class_id: int = None, "
          "name: str = None, dtype: dtype = None) -> metric",
-         CLASS(specificity_at_sensitivity), .doc = "The best specificity at a sensitivity of at least this.");
+         CLASS(specificity_at_sensitivity),
+         .doc = "The best specificity at a sensitivity of at least this.\n"
+                "sensitivity: the sensitivity that must be reached, between 0 and 1");
 TW_CLASS(metrics_precision_at_recall,
          "keras.metrics.PrecisionAtRecall(recall: float, num_thresholds: int = 200, class_id: int = None, name: str = None, "
          "dtype: dtype = None) -> metric",
-         CLASS(precision_at_recall), .doc = "The best precision at a recall of at least this.");
+         CLASS(precision_at_recall),
+         .doc = "The best precision at a recall of at least this.\n"
+                "recall: the recall that must be reached, between 0 and 1");
 TW_CLASS(metrics_recall_at_precision,
          "keras.metrics.RecallAtPrecision(precision: float, num_thresholds: int = 200, class_id: int = None, "
          "name: str = None, dtype: dtype = None) -> metric",
-         CLASS(recall_at_precision), .doc = "The best recall at a precision of at least this.");
+         CLASS(recall_at_precision),
+         .doc = "The best recall at a precision of at least this.\n"
+                "precision: the precision that must be reached, between 0 and 1");

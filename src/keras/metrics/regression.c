@@ -125,11 +125,15 @@ static tw_tensor *r2_result(tw_metric *metric)
 
 static const tw__metric_methods r2_methods = { .update = r2_update, .result = r2_result };
 
-TW_CLASS(metrics_r2_score,
-         "keras.metrics.R2Score(class_aggregation: str? = uniform_average, num_regressors: int = 0, name: str = r2_score, "
-         "dtype: dtype = None) -> metric",
-         .parent = &tw__class_counting_metric, .size = sizeof(r2), .init = r2_init, .settle = r2_settle, .methods = &r2_methods,
-         .doc = "How much of the labels' variance the predictions explain.");
+TW_CLASS(
+    metrics_r2_score,
+    "keras.metrics.R2Score(class_aggregation: str? = uniform_average, num_regressors: int = 0, name: str = r2_score, "
+    "dtype: dtype = None) -> metric",
+    .parent = &tw__class_counting_metric, .size = sizeof(r2), .init = r2_init, .settle = r2_settle, .methods = &r2_methods,
+    .doc =
+        "How much of the labels' variance the predictions explain.\n"
+        "class_aggregation: how the scores of outputs become one: `uniform_average` or `variance_weighted_average`; None: a score for each\n"
+        "num_regressors: how many inputs the model has, for the adjusted score; 0: the plain score");
 
 /* ---- MeanRelativeError ---- */
 
@@ -149,7 +153,8 @@ static const tw__metric_methods relative_methods = { .values = relative_values }
 TW_CLASS(metrics_mean_relative_error,
          "keras.metrics.MeanRelativeError(normalizer: tensor, name: str = None, dtype: dtype = None) -> metric",
          .parent = &tw__class_metrics_mean_metric_wrapper, .size = sizeof(tw_metric), .inert = " ", .methods = &relative_methods,
-         .doc = "The mean of absolute errors, each divided by a number.");
+         .doc = "The mean of absolute errors, each divided by a number.\n"
+                "normalizer: what errors are divided by; where it is 0 the error counts as 0");
 
 /* ---- MeanTensor ---- */
 

@@ -400,7 +400,9 @@ TW_CLASS(
     "keras.src.engine.functional.Functional(inputs: value, outputs: value, name: str = None, trainable: bool = True) -> model",
     .parent = &tw__class_model, .size = sizeof(tw__functional), .init = functional_init, .destroy = functional_destroy,
     .visit = functional_visit, .clear = functional_clear, .methods = &functional_methods, .drop_config = true,
-    .doc = "A model made of the layers between Keras tensors.");
+    .doc = "A model made of the layers between Keras tensors.\n"
+           "inputs: the Keras tensors that go in: one, or a list, tuple or dict of them\n"
+           "outputs: the Keras tensors that come out: one, or a list, tuple or dict of them");
 
 tw__functional *tw__functional_of(tw_layer *layer)
 {

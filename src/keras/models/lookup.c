@@ -105,12 +105,16 @@ tw_metric *tw__metric_get(const char *name, const char *called)
     return metric;
 }
 
-TW_API(losses_get, "keras.losses.get(identifier: value) -> loss", "The loss of that name, or the object itself.")
+TW_API(losses_get, "keras.losses.get(identifier: value) -> loss",
+       "The loss of that name, or the object itself.\n"
+       "identifier: a name, a dict that describes one, or a loss")
 {
     return tw__loss_get(&args->identifier);
 }
 
-TW_API(metrics_get, "keras.metrics.get(identifier: value) -> metric", "The metric of that name, or the object itself.")
+TW_API(metrics_get, "keras.metrics.get(identifier: value) -> metric",
+       "The metric of that name, or the object itself.\n"
+       "identifier: a name, a dict that describes one, or a metric")
 {
     const tw_value *value = &args->identifier;
     if (value->kind == TW_VALUE_OBJECT && tw__is(value->object, &tw__class_metric))

@@ -62,7 +62,8 @@ TW_CLASS(model, "keras.Model|keras.models.Model(**layer)", .parent = &tw__class_
 
 /* The names of what build() makes have no model in front, as in TensorFlow, which traces the bare `call` there. */
 TW_METHOD(model_build, "keras.Model.build(self: layer, input_shape: shape)",
-          "Makes the weights by running the model on zeros of that shape.")
+          "Makes the weights by running the model on zeros of that shape.\n"
+          "input_shape: the shape of the input with the batch's dimension, which may be None")
 {
     tw_layer *layer = args->self;
     tw_shape output;
@@ -87,7 +88,10 @@ static void no_such_layer(const char *name, tw_layer *const *layers, int64_t cou
 }
 
 TW_METHOD(model_get_layer, "keras.Model.get_layer(self: layer, name: str = None, index: int = None) -> layer",
-          "The layer of that name, or the one at that index.")
+          "The layer of that name, or the one at that index.\n"
+          "name: the name of the layer\n"
+          "index: its place among the layers, instead of the name\n"
+          "raises: ValueError: there is no such layer, or neither or both are given")
 {
     tw_layer **layers, *found = NULL;
     int64_t count;

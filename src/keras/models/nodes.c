@@ -213,7 +213,17 @@ TW_API(
     "keras.Input|keras.layers.Input(shape: shape = None, batch_size: int = None, name: str = None, dtype: dtype = None, sparse: bool = False, "
     "ragged: bool = False, batch_input_shape: shape = None, batch_shape: shape = None, tensor: tensor = None since 0.2, "
     "type_spec: value<spec> = None since 0.2) -> keras_tensor",
-    "A Keras tensor that stands for an input of a model.")
+    "A Keras tensor that stands for an input of a model.\n"
+    "shape: the shape of one sample; None for dimensions of any length\n"
+    "batch_size: the fixed size of batches; None: any\n"
+    "name: the name of the input; None: one is made\n"
+    "dtype: the dtype of the input; None: float32, or as the global setting says\n"
+    "sparse: True: a sparse tensor comes in\n"
+    "ragged: True: a ragged tensor comes in\n"
+    "batch_shape: the shape with the batch's dimension, in place of `shape`\n"
+    "tensor: a tensor to be taken instead of a new input\n"
+    "type_spec: a spec that says shape, dtype and kind at once\n"
+    "example: tf.keras.Input(shape=(32,)).shape  # TensorShape([None, 32])")
 {
     tw_shape whole = args->batch_shape.rank >= 0 ? args->batch_shape : args->batch_input_shape;
     if (args->tensor || args->type_spec.kind != TW_VALUE_NONE)

@@ -129,7 +129,9 @@ TW_CLASS(
     op_lambda,
     "keras.src.layers.core.tf_op_layer.TFOpLambda(function: str, name: str = None, trainable: bool = True, dtype: dtype = None) -> layer",
     .parent = &tw__class_layer, .size = sizeof(op_lambda), .init = op_init, .destroy = op_destroy, .methods = &op_methods,
-    .drop_config = true, .doc = "A function of the library as a layer.");
+    .drop_config = true,
+    .doc = "A function of the library as a layer.\n"
+           "function: the path of the function");
 
 /* ---- indexing ---- */
 
@@ -217,12 +219,16 @@ TW_CLASS(
     slicing_op_lambda,
     "keras.src.layers.core.tf_op_layer.SlicingOpLambda(function: str, name: str = None, trainable: bool = True, dtype: dtype = None) -> layer",
     .parent = &tw__class_op_lambda, .size = sizeof(op_lambda), .methods = &slicing_methods, .drop_config = true,
-    .doc = "Indexing as a layer.");
+    .doc = "Indexing as a layer.\n"
+           "function: the path of the function");
 
 /* ---- for front ends ---- */
 
 TW_API(call_keras_op, "keras.__internal__.call_op(function: str, arguments: value, named: value = None) -> value",
-       "Makes a layer of a function, by its path, and calls it with arguments among which there are Keras tensors.")
+       "Makes a layer of a function, by its path, and calls it with arguments among which there are Keras tensors.\n"
+       "function: the path of the function, without `tf.`\n"
+       "arguments: a list of its arguments\n"
+       "named: a dict of its named arguments")
 {
     tw_value result = { .kind = TW_VALUE_NONE };
     bool slicing = strcmp(args->function, "__operators__.getitem") == 0;

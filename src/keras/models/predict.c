@@ -180,7 +180,15 @@ TW_METHOD(
     model_predict,
     "keras.Model.predict(self: layer, x: tensor, batch_size: int = None, verbose: value = None, steps: int = None, "
     "callbacks: list<callback> = None, max_queue_size: int = 10, workers: int = 1, use_multiprocessing: bool = False) -> tensor<numpy>",
-    "The output for all rows of x, computed a batch at a time.")
+    "The output for all rows of x, computed a batch at a time.\n"
+    "x: the inputs: arrays, or a dataset of batches\n"
+    "batch_size: how many rows are computed at once; None: 32\n"
+    "steps: after how many batches to end; None: when the inputs end\n"
+    "callbacks: callbacks that are called around each batch\n"
+    "max_queue_size: kept for old programs; the result is the same\n"
+    "workers: kept for old programs; the result is the same\n"
+    "use_multiprocessing: kept for old programs; the result is the same\n"
+    "returns: a NumPy array, or as many of them as the model has outputs")
 {
     tw_value x = { .kind = TW_VALUE_TENSOR, .tensor = args->x };
     tw_value output = predict_value(args->self, &x, &(tw__feed_options){ .batch_size = args->batch_size, .steps = args->steps },

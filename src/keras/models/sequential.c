@@ -452,7 +452,9 @@ static const tw__layer_methods sequential_methods = { .arguments = "inputs train
 TW_CLASS(sequential, "keras.Sequential|keras.models.Sequential(layers: list<layer> = None, name: str = None) -> model",
          .parent = &tw__class_model, .size = sizeof(sequential), .init = sequential_init, .destroy = sequential_clear,
          .visit = sequential_visit, .clear = sequential_clear, .methods = &sequential_methods, .drop_config = true,
-         .doc = "Layers one behind the other.");
+         .doc = "Layers one behind the other.\n"
+                "layers: the layers, the first one first; None: `add` brings them\n"
+                "example: tf.keras.Sequential([tf.keras.layers.Dense(2)])(tf.ones([3, 4])).shape  # TensorShape([3, 2])");
 
 static sequential *of(tw_layer *layer)
 {
@@ -470,7 +472,9 @@ tw_keras_tensor *tw__sequential_end(tw_layer *model, bool output)
     return self->tensors[output ? self->connected - 1 : 0];
 }
 
-TW_METHOD(sequential_add, "keras.Sequential.add(self: model, layer: layer)", "Puts a layer behind the others.")
+TW_METHOD(sequential_add, "keras.Sequential.add(self: model, layer: layer)",
+          "Puts a layer behind the others.\n"
+          "layer: the layer; it must have one input and one output")
 {
     sequential *model = of(args->self);
     return model ? add_layer(model, args->layer) : tw__error_status();
@@ -514,7 +518,8 @@ TW_PROPERTY(sequential_layers, "keras.Sequential.layers(self: model) -> list<lay
 }
 
 TW_METHOD(sequential_build, "keras.Sequential.build(self: model, input_shape: shape)",
-          "Makes the weights for inputs of that shape.")
+          "Makes the weights for inputs of that shape.\n"
+          "input_shape: the shape of the input with the batch's dimension, which may be None")
 {
     tw_shape output;
     sequential *model = of(args->self);

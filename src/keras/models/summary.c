@@ -389,7 +389,12 @@ static tw_status summarize(tw_layer *model, int64_t length, const tw_value *posi
 TW_METHOD(
     model_summary,
     "keras.Model.summary(self: layer, line_length: int = None, positions: value = None, expand_nested: bool = False, show_trainable: bool = False)",
-    "Prints the layers with their shapes and numbers of parameters.")
+    "Prints the layers with their shapes and numbers of parameters.\n"
+    "line_length: how many characters a line has; None: as many as the columns usually need\n"
+    "positions: where columns end, as parts of the line or in characters\n"
+    "expand_nested: True: show the layers of models inside of the model, too\n"
+    "show_trainable: True: a column says whether layers are trained\n"
+    "raises: ValueError: the model has no weights yet")
 {
     return summarize(args->self, args->line_length, &args->positions, args->expand_nested, args->show_trainable, write_line,
                      NULL);

@@ -82,7 +82,9 @@ TW_METHOD(
     model_save_weights,
     "keras.Model.save_weights(self: layer, filepath: str, overwrite: bool = True, save_format: str = None, "
     "options: checkpoint_options = None)",
-    "Writes the weights: as an HDF5 file if the path ends in .h5, else as a TensorFlow checkpoint, which becomes the directory's newest.")
+    "Writes the weights: as an HDF5 file if the path ends in .h5, else as a TensorFlow checkpoint, which becomes the directory's newest.\n"
+    "save_format: `h5` or `tf`; None: as the path ends\n"
+    "options: options of checkpoints; None: the defaults")
 {
     TW_TRY(check_built(args->self));
     bool hdf5 = false, proceed = true;
@@ -113,7 +115,12 @@ TW_METHOD(
 TW_METHOD(model_load_weights,
           "keras.Model.load_weights(self: layer, filepath: str, skip_mismatch: bool = False, by_name: bool = False, "
           "options: checkpoint_options = None) -> load_status",
-          "Reads what save_weights wrote. From a checkpoint, weights that are not made yet get their values when they are.")
+          "Reads what save_weights wrote. From a checkpoint, weights that are not made yet get their values when they are.\n"
+          "filepath: the path that `save_weights` was given\n"
+          "skip_mismatch: True: leave out layers whose weights have other shapes; for HDF5 files only with `by_name`\n"
+          "by_name: True: look layers up by their names instead of their places; HDF5 files only\n"
+          "returns: for checkpoints, an object whose methods tell whether everything was found\n"
+          "raises: ValueError: the file does not fit the model")
 {
     tw_layer *model = args->self;
     if (tw__ends_with(args->filepath, ".weights.h5") || tw__keras_is(args->filepath)) {

@@ -113,4 +113,9 @@ TW_CLASS(optimizers_adafactor,
          "beta_2_decay: float = -0.8, epsilon_1: float = 1e-30, epsilon_2: float = 0.001, clip_threshold: float = 1.0, "
          "relative_step: bool = True, " TW_OPTIMIZER_ARGUMENTS ", name: str = Adafactor) -> optimizer",
          .parent = &tw__class_optimizer, .size = sizeof(tw_optimizer), .methods = &adafactor_methods,
-         .doc = "Adam's steps with less memory: squares are kept as means over rows and columns.");
+         .doc = "Adam's steps with less memory: squares are kept as means over rows and columns.\n"
+                "beta_2_decay: the exponent, below 0, by which the mean of squares forgets less with every step\n"
+                "epsilon_1: a small number that is added to squares of gradients\n"
+                "epsilon_2: the least size of a variable that its steps go by\n"
+                "clip_threshold: the bound of a change's root mean square; greater ones are scaled down\n"
+                "relative_step: True: a learning rate that is a number is at most 1 / sqrt(step)");

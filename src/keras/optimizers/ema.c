@@ -52,7 +52,8 @@ tw_status tw__optimizer_finalize(tw_optimizer *optimizer, const tw_objects *vari
 
 TW_METHOD(optimizer_finalize_variable_values,
           "keras.optimizers.Optimizer.finalize_variable_values(self: optimizer, var_list: list<variable>)",
-          "What fit does at its end: with use_ema the variables get their averages.")
+          "What fit does at its end: with use_ema the variables get their averages.\n"
+          "var_list: the variables")
 {
     return tw__optimizer_finalize(args->self, &args->var_list);
 }

@@ -244,7 +244,9 @@ TW_METHOD(legacy_optimizer_get_slot_names, "keras.optimizers.legacy.Optimizer.ge
 
 TW_METHOD(legacy_optimizer_get_slot,
           "keras.optimizers.legacy.Optimizer.get_slot(self: optimizer, var: variable, slot_name: str) -> variable",
-          "What the optimizer keeps for a variable under that name.")
+          "What the optimizer keeps for a variable under that name.\n"
+          "var: the variable\n"
+          "slot_name: the name of what is kept")
 {
     tw_trackable *found = tw__tracked_slot(&args->self->trackable, args->var, args->slot_name, strlen(args->slot_name));
     if (!found)

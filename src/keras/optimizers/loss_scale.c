@@ -351,8 +351,11 @@ TW_CLASS(loss_scale_optimizer,
          "dynamic: bool = True, initial_scale: float = None, dynamic_growth_steps: int = None) -> optimizer",
          .parent = &tw__class_optimizer, .size = sizeof(loss_scale), .init = loss_scale_init, .methods = &loss_scale_methods,
          .visit = loss_scale_visit, .clear = loss_scale_clear, .destroy = loss_scale_clear,
-         .doc = "An optimizer that scales the loss, for computations in float16. initial_scale: NULL is 32768; "
-                "dynamic_growth_steps: good steps after which the scale doubles, 2000 if it is not given.");
+         .doc = "An optimizer that scales the loss, for computations in float16.\n"
+                "inner_optimizer: the optimizer that takes the steps\n"
+                "dynamic: True: the scale follows the gradients; False: it is `initial_scale` all the time\n"
+                "initial_scale: the first scale; None: 32768\n"
+                "dynamic_growth_steps: the number of good steps after which the scale doubles; None: 2000");
 
 tw_optimizer *tw__optimizer_for(const tw_layer *model, tw_optimizer *optimizer)
 {

@@ -301,7 +301,8 @@ static tw_status build(tw_optimizer *optimizer, const tw_objects *variables)
 }
 
 TW_METHOD(optimizer_build, "keras.optimizers.Optimizer.build(self: optimizer, var_list: list<variable>)",
-          "Makes the optimizer's variables for those that it will train.")
+          "Makes the optimizer's variables for those that it will train.\n"
+          "var_list: the variables")
 {
     const tw__optimizer_methods *methods = tw__methods(args->self);
     if (methods && methods->build_other)

@@ -106,7 +106,9 @@ static tw_status library_step(tw_optimizer *optimizer, tw_tensor *gradient, tw_v
 }
 
 TW_METHOD(optimizer_update_step, "keras.optimizers.Optimizer.update_step(self: optimizer, gradient: value, variable: variable)",
-          "Changes one variable by its gradient: what a class of the program's own has in its place.")
+          "Changes one variable by its gradient: what a class of the program's own has in its place.\n"
+          "gradient: the gradient: a tensor, or `tf.IndexedSlices`\n"
+          "variable: the variable")
 {
     const tw_value *gradient = &args->gradient;
     if (gradient->kind == TW_VALUE_TENSOR)
@@ -187,7 +189,11 @@ TW_METHOD(optimizer_add_variable_from_reference,
           "keras.optimizers.Optimizer.add_variable_from_reference(self: optimizer, model_variable: variable, variable_name: str, "
           "shape: shape = None, initial_value: tensor = None) -> variable",
           "A variable that the optimizer keeps beside one of the model's: of its dtype, and of its shape if none is given; zeros "
-          "unless there is a value.")
+          "unless there is a value.\n"
+          "model_variable: the variable of the model\n"
+          "variable_name: what the name of the new variable begins with\n"
+          "shape: its shape; None: that of the model's variable\n"
+          "initial_value: its first value; None: zeros")
 {
     TW_TEMPS(t);
     const tw__resource *resource = tw__variable_itself(args->model_variable)->resource;
@@ -226,7 +232,11 @@ TW_METHOD(legacy_optimizer_add_weight,
 TW_METHOD(legacy_optimizer_add_slot,
           "keras.optimizers.legacy.Optimizer.add_slot(self: optimizer, var: variable, slot_name: str, "
           "initializer: named<initializer> = zeros, shape: shape = None) -> variable",
-          "What the optimizer keeps for a variable under that name; made if it is not there yet.")
+          "What the optimizer keeps for a variable under that name; made if it is not there yet.\n"
+          "var: the variable\n"
+          "slot_name: the name of what is kept\n"
+          "initializer: what makes its first values\n"
+          "shape: its shape; None: that of the variable")
 {
     TW_TEMPS(t);
     tw_optimizer *optimizer = args->self;
@@ -287,7 +297,9 @@ TW_METHOD(optimizer_exclude_from_weight_decay,
           "keras.optimizers.Optimizer.exclude_from_weight_decay(self: optimizer, var_list: list<variable> = None, "
           "var_names: value = None)",
           "Says before build() which variables weight_decay leaves alone: these, and those with one of the expressions in their "
-          "names.")
+          "names.\n"
+          "var_list: variables that keep their weights\n"
+          "var_names: regular expressions; a variable whose name has one of them in it keeps its weights")
 {
     tw_optimizer *optimizer = args->self;
     if (optimizer->built)

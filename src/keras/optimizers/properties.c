@@ -132,7 +132,9 @@ TW_METHOD(optimizer_get_config, "keras.optimizers.Optimizer.get_config(self: opt
 /* ---- by name ---- */
 
 TW_API(optimizers_get, "keras.optimizers.get(identifier: named<optimizer>) -> optimizer",
-       "The optimizer of that name with its defaults, or the object itself.")
+       "The optimizer of that name with its defaults, or the object itself.\n"
+       "identifier: a name, a dict that describes one, or an optimizer\n"
+       "example: tf.keras.optimizers.get('sgd').name  # 'SGD'")
 {
     static const char *const names[] = { "Adadelta", "Adagrad", "Adam", "Adamax", "Ftrl", "Nadam", "RMSprop", "SGD" };
     if (tw__named_is_object(args->identifier)) {

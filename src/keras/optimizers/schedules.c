@@ -147,7 +147,10 @@ static const tw__schedule_methods piecewise_methods = { piecewise_rate, piecewis
 TW_CLASS(schedules_piecewise_constant_decay,
          "keras.optimizers.schedules.PiecewiseConstantDecay(boundaries: tensor, values: tensor, name: str = None) -> schedule",
          .parent = &tw__class_schedule, .size = sizeof(tw_schedule), .init = piecewise_init, .methods = &piecewise_methods,
-         .doc = "One value up to each boundary, the last behind them all.");
+         .doc = "One value up to each boundary, the last behind them all.\n"
+                "boundaries: the last steps of all values but the last, in their order\n"
+                "values: the learning rates, one more than there are boundaries\n"
+                "example: float(tf.keras.optimizers.schedules.PiecewiseConstantDecay([10, 20], [1.0, 0.5, 0.25])(15))  # 0.5");
 
 /* ---- polynomial ---- */
 
@@ -185,7 +188,10 @@ TW_CLASS(
     "keras.optimizers.schedules.PolynomialDecay(initial_learning_rate: float, decay_steps: int, end_learning_rate: float = 0.0001, "
     "power: float = 1.0, cycle: bool = False, name: str = None) -> schedule",
     .parent = &tw__class_schedule, .size = sizeof(tw_schedule), .methods = &polynomial_methods,
-    .doc = "From the initial to the end learning rate along a power of the steps that are left.");
+    .doc =
+        "From the initial to the end learning rate along a power of the steps that are left.\n"
+        "power: the exponent; 1 is a straight line\n"
+        "cycle: True: whenever the steps are over, the decay is stretched to the next multiple of `decay_steps`; False: stay at the end");
 
 /* ---- cosine ---- */
 
@@ -233,7 +239,11 @@ TW_CLASS(
     "keras.optimizers.schedules.CosineDecay|keras.experimental.CosineDecay(initial_learning_rate: float, decay_steps: int, alpha: float = 0.0, name: str = None, "
     "warmup_target: float = None, warmup_steps: int = 0) -> schedule",
     .parent = &tw__class_schedule, .size = sizeof(tw_schedule), .methods = &cosine_methods,
-    .doc = "Half a wave down to alpha times the initial learning rate, after a straight way up if there is a warm-up.");
+    .doc = "Half a wave down to alpha times the initial learning rate, after a straight way up if there is a warm-up.\n"
+           "alpha: the last learning rate, as a part of the highest one\n"
+           "warmup_target: the learning rate at the end of the warm-up; None: there is none\n"
+           "warmup_steps: how many steps the warm-up takes\n"
+           "example: float(tf.keras.optimizers.schedules.CosineDecay(1.0, 10)(10))  # 0.0");
 
 /* ---- inverse time ---- */
 
@@ -310,4 +320,8 @@ TW_CLASS(
     "m_mul: float = 1.0, alpha: float = 0.0, name: str = None) -> schedule",
     .parent = &tw__class_schedule, .size = sizeof(tw_schedule), .inert = " t_mul m_mul ", .methods = &restarts_methods,
     .doc =
-        "Half waves down to alpha times the initial learning rate, each t_mul times as long and m_mul times as high as the one before.");
+        "Half waves down to alpha times the initial learning rate, each t_mul times as long and m_mul times as high as the one before.\n"
+        "first_decay_steps: how many steps the first wave takes\n"
+        "t_mul: how many times as long each wave is as the one before\n"
+        "m_mul: how many times as high each wave is as the one before\n"
+        "alpha: the least learning rate, as a part of the initial one");

@@ -63,7 +63,8 @@ tw_status tw__regularizer_check(tw_named named)
 }
 
 TW_API(regularizers_get, "keras.regularizers.get(identifier: named<regularizer> = None) -> callable",
-       "The regularizer of that name, or the object itself.")
+       "The regularizer of that name, or the object itself.\n"
+       "identifier: a name, a dict that describes one, or a regularizer")
 {
     return args->identifier ? tw__regularizer_get(args->identifier) : NULL;
 }
@@ -201,4 +202,6 @@ TW_CLASS(
     regularizers_orthogonal_regularizer,
     "keras.regularizers.OrthogonalRegularizer|keras.regularizers.orthogonal_regularizer(factor: float = 0.01, mode: str = rows) -> regularizer",
     .parent = &tw__class_regularizer, .size = sizeof(tw_regularizer), .init = orthogonal_init, .methods = &orthogonal_methods,
-    .doc = "Wants the rows (or columns) of a matrix to be orthogonal to each other.");
+    .doc = "Wants the rows (or columns) of a matrix to be orthogonal to each other.\n"
+           "factor: the factor of the penalty\n"
+           "mode: what is to be orthogonal: `rows` or `columns`");

@@ -567,18 +567,7 @@ TW_CLASS(
     "idf_weights: value = None, invert: bool = False, output_mode: str = int, sparse: bool = False, pad_to_max_tokens: bool = False, "
     "**layer) -> layer",
     .parent = &tw__class_layers_index_lookup, .size = sizeof(tw__lookup_layer), .init = integer_init, .settle = lookup_settle,
-    .methods = &integer_methods,
-    .doc = "The place of each integer in a vocabulary.\n"
-           "max_tokens: how many integers the vocabulary has at most; None: any number\n"
-           "num_oov_indices: how many indices stand for integers that are not in the vocabulary\n"
-           "mask_token: the integer that stands for padding; its index is 0\n"
-           "oov_token: what stands for unknown integers where indices become integers\n"
-           "vocabulary: the integers, or the path of a file with one per line; None: `adapt` finds them\n"
-           "vocabulary_dtype: the dtype of the integers\n"
-           "idf_weights: the weight of each integer for `tf_idf`\n"
-           "invert: True: indices to integers instead\n"
-           "pad_to_max_tokens: True: the output has `max_tokens` columns, even if there are fewer integers\n"
-           "example: tf.keras.layers.IntegerLookup(vocabulary=[10, 20])(tf.constant([20, 10, 7])).numpy().tolist()  # [2, 1, 0]");
+    .methods = &integer_methods, .doc = "The place of each integer in a vocabulary.");
 
 /* ---- methods ---- */
 

@@ -60,7 +60,10 @@ static const tw__type_spec_methods dataset_methods = { one_variant, dataset_pack
 
 TW_CLASS(dataset_spec, "data.DatasetSpec(element_spec: value<spec>, dataset_shape: shape = ())", .parent = &tw__class_type_spec,
          .size = sizeof(tw_dataset_spec), .init = dataset_init, .destroy = dataset_destroy, .methods = &dataset_methods,
-         .drop_config = true, .doc = "The type of datasets: the structure of their elements.");
+         .drop_config = true,
+         .doc = "The type of datasets: the structure of their elements.\n"
+                "element_spec: the specs of an element, in its structure\n"
+                "dataset_shape: the shape of a tensor of datasets; () is one dataset");
 
 TW_PROPERTY(dataset_spec_element, "data.DatasetSpec.element_spec(self: dataset_spec) -> value", "The structure of the elements.")
 {
@@ -69,7 +72,8 @@ TW_PROPERTY(dataset_spec_element, "data.DatasetSpec.element_spec(self: dataset_s
 
 TW_METHOD(dataset_spec_is_compatible_with,
           "data.DatasetSpec.is_compatible_with(self: dataset_spec, spec_or_value: value) -> bool",
-          "Whether a dataset, or those of another spec, have the same elements.")
+          "Whether a dataset, or those of another spec, have the same elements.\n"
+          "spec_or_value: a dataset, or a `tf.data.DatasetSpec`")
 {
     const void *other = args->spec_or_value.kind == TW_VALUE_OBJECT ? args->spec_or_value.object : NULL;
     if (other && tw__is(other, &tw__class_dataset_spec))
@@ -78,7 +82,9 @@ TW_METHOD(dataset_spec_is_compatible_with,
            tw__element_same(&args->self->element, &((const struct tw_dataset *)other)->structure);
 }
 
-TW_API(dataset_spec_from_value, "data.DatasetSpec.from_value(value: dataset) -> dataset_spec", "The spec of a dataset.")
+TW_API(dataset_spec_from_value, "data.DatasetSpec.from_value(value: dataset) -> dataset_spec",
+       "The spec of a dataset.\n"
+       "value: the dataset")
 {
     return tw__dataset_spec_new(&args->value->structure).object;
 }

@@ -24,7 +24,11 @@ static tw_status options_init(__attribute__((unused)) void *self, const void *gi
 TW_CLASS(
     checkpoint_options,
     "train.CheckpointOptions(experimental_io_device: str = None, experimental_enable_async_checkpoint: bool = False, enable_async: bool = False)",
-    .size = sizeof(tw_object), .init = options_init, .doc = "Options of saving and restoring.");
+    .size = sizeof(tw_object), .init = options_init,
+    .doc = "Options of saving and restoring.\n"
+           "experimental_io_device: the device that writes, which must be a CPU of this machine; None: any\n"
+           "experimental_enable_async_checkpoint: True is not supported\n"
+           "enable_async: True is not supported");
 
 /* ---- making ---- */
 
@@ -114,7 +118,11 @@ static tw_status checkpoint_init(void *self, const void *given)
 
 TW_CLASS(checkpoint, "train.Checkpoint(root: trackable = None, **kwargs: pairs<trackable>)", .parent = &tw__trackable_class,
          .size = sizeof(tw_checkpoint), .init = checkpoint_init, .destroy = checkpoint_destroy, .visit = checkpoint_visit,
-         .clear = checkpoint_clear, .drop_config = true, .doc = "Saves and restores the variables of objects.");
+         .clear = checkpoint_clear, .drop_config = true,
+         .doc = "Saves and restores the variables of objects.\n"
+                "root: an object whose variables are saved under its own attributes' names; None: there is none\n"
+                "kwargs: objects to be saved, each under its keyword\n"
+                "example: tf.train.Checkpoint(step=tf.Variable(3)).step.numpy()  # 3");
 
 tw__saving_view tw__checkpoint_view(const tw_checkpoint *checkpoint)
 {
@@ -174,13 +182,17 @@ tw_status tw__checkpoint_write(tw_checkpoint *checkpoint, const char *prefix)
 
 TW_METHOD(checkpoint_write,
           "train.Checkpoint.write(self: checkpoint, file_prefix: str, options: checkpoint_options = None) -> str",
-          "Writes the checkpoint to this very prefix and gives it back. No number, no state file.")
+          "Writes the checkpoint to this very prefix: no number, no state file.\n"
+          "file_prefix: the path of the checkpoint\n"
+          "returns: the path")
 {
     return tw__checkpoint_write(args->self, args->file_prefix) == TW_OK ? tw__strdup(args->file_prefix) : NULL;
 }
 
 TW_METHOD(checkpoint_save, "train.Checkpoint.save(self: checkpoint, file_prefix: str, options: checkpoint_options = None) -> str",
-          "Writes the next checkpoint, PREFIX-1, PREFIX-2 …, makes it the directory's newest, and gives its path.")
+          "Writes the next checkpoint and makes it the directory's newest.\n"
+          "file_prefix: the path that names of checkpoints begin with; a number from 1 on follows\n"
+          "returns: the path of the checkpoint, such as `PREFIX-1`")
 {
     int64_t number;
     if (tw__checkpoint_count(args->self, &number) != TW_OK)
@@ -218,7 +230,9 @@ static tw_load_status *read_objects(tw_checkpoint *checkpoint, const char *path)
 
 TW_METHOD(checkpoint_read,
           "train.Checkpoint.read(self: checkpoint, save_path: str?, options: checkpoint_options = None) -> load_status",
-          "Restores what write() wrote. Objects that come later get their values then.")
+          "Restores what write() wrote. Objects that come later get their values then.\n"
+          "save_path: the path that `write` gave\n"
+          "returns: an object whose methods tell whether everything was found")
 {
     return read_objects(args->self, args->save_path);
 }
@@ -246,7 +260,9 @@ tw_load_status *tw__checkpoint_restore(tw_checkpoint *checkpoint, const char *pa
 
 TW_METHOD(checkpoint_restore,
           "train.Checkpoint.restore(self: checkpoint, save_path: str?, options: checkpoint_options = None) -> load_status",
-          "Restores what save() wrote. Objects that come later get their values then. None restores nothing.")
+          "Restores what save() wrote. Objects that come later get their values then.\n"
+          "save_path: the path that `save` gave, or `tf.train.latest_checkpoint` finds; None: nothing is restored\n"
+          "returns: an object whose methods tell whether everything was found")
 {
     return tw__checkpoint_restore(args->self, args->save_path);
 }

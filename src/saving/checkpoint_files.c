@@ -145,7 +145,10 @@ tw_status tw__load_checkpoint_state(const char *directory, const char *name, tw_
 }
 
 TW_API(train_latest_checkpoint, "train.latest_checkpoint(checkpoint_dir: str, latest_filename: str = None) -> str",
-       "The prefix of the newest checkpoint that the directory's state file names; None if there is none.")
+       "The prefix of the newest checkpoint that the directory's state file names.\n"
+       "checkpoint_dir: the folder of the checkpoints\n"
+       "latest_filename: the name of the state file; None: `checkpoint`\n"
+       "returns: the path; None if there is none")
 {
     tw__checkpoint_state state;
     bool found;

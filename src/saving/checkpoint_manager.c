@@ -139,7 +139,17 @@ TW_CLASS(
     "train.CheckpointManager(checkpoint: checkpoint, directory: str, max_to_keep: int?, keep_checkpoint_every_n_hours: float = None, "
     "checkpoint_name: str = ckpt, step_counter: variable = None, checkpoint_interval: int = None, init_fn: callable = None)",
     .size = sizeof(tw_checkpoint_manager), .init = manager_init, .destroy = manager_destroy, .visit = manager_visit,
-    .clear = manager_clear, .drop_config = true, .doc = "Keeps the newest checkpoints of a directory and removes older ones.");
+    .clear = manager_clear, .drop_config = true,
+    .doc = "Keeps the newest checkpoints of a directory and removes older ones.\n"
+           "checkpoint: the `tf.train.Checkpoint` to save\n"
+           "directory: the folder of the checkpoints\n"
+           "max_to_keep: how many checkpoints are kept; None: all\n"
+           "keep_checkpoint_every_n_hours: one checkpoint for each such span of time is kept for good; None: none\n"
+           "checkpoint_name: what the files' names begin with\n"
+           "step_counter: a variable that holds the number of the step\n"
+           "checkpoint_interval: the least number of steps between two checkpoints; None: any\n"
+           "init_fn: a function without arguments that `restore_or_initialize` calls where there is no checkpoint\n"
+           "raises: ValueError: `max_to_keep` is not positive, or there is a `checkpoint_interval` without a `step_counter`");
 
 /* ---- saving ---- */
 
@@ -265,7 +275,10 @@ static tw_status check_step(tw_checkpoint_manager *manager, bool check_interval,
 TW_METHOD(checkpoint_manager_save,
           "train.CheckpointManager.save(self: checkpoint_manager, checkpoint_number: value = None, check_interval: bool = True, "
           "options: checkpoint_options = None) -> str",
-          "Saves the next checkpoint and gives its path; None if checkpoint_interval says that it is too early.")
+          "Saves the next checkpoint.\n"
+          "checkpoint_number: the number that the name ends with; None: the checkpoint's own counter\n"
+          "check_interval: False: save even if the last checkpoint is less than `checkpoint_interval` steps old\n"
+          "returns: the path of the checkpoint; None if it is too early")
 {
     tw_checkpoint_manager *manager = args->self;
     bool early;

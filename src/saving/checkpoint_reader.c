@@ -39,7 +39,8 @@ TW_CLASS(checkpoint_reader, "train._CheckpointReader(filename: str)", .size = si
          .destroy = reader_destroy, .drop_config = true, .doc = "Reads tensors from a checkpoint.");
 
 TW_API(train_load_checkpoint, "train.load_checkpoint(ckpt_dir_or_file: str) -> checkpoint_reader",
-       "A reader of the checkpoint with that prefix, or of the newest one in that directory.")
+       "A reader of the checkpoint with that prefix, or of the newest one in that directory.\n"
+       "ckpt_dir_or_file: the path of a checkpoint, or a folder, whose newest one is taken")
 {
     return tw_checkpoint_reader(args->ckpt_dir_or_file);
 }
@@ -162,14 +163,18 @@ TW_METHOD(checkpoint_reader_debug_string, "train._CheckpointReader.debug_string(
 }
 
 TW_API(train_list_variables, "train.list_variables(ckpt_dir_or_file: str) -> value",
-       "Names and shapes of the tensors in a checkpoint, as a list of tuples.")
+       "Names and shapes of the tensors in a checkpoint, as a list of tuples.\n"
+       "ckpt_dir_or_file: the path of a checkpoint, or a folder, whose newest one is taken")
 {
     tw_auto tw_checkpoint_reader *reader = tw_checkpoint_reader(args->ckpt_dir_or_file);
     return reader ? collect(reader->reader, shape_of, false) : (tw_value){ .kind = TW_VALUE_NONE };
 }
 
 TW_API(train_load_variable, "train.load_variable(ckpt_dir_or_file: str, name: str) -> tensor<numpy>",
-       "One tensor of a checkpoint.")
+       "One tensor of a checkpoint.\n"
+       "ckpt_dir_or_file: the path of a checkpoint, or a folder, whose newest one is taken\n"
+       "name: the name of the tensor in the checkpoint\n"
+       "returns: a NumPy array")
 {
     tw_auto tw_checkpoint_reader *reader = tw_checkpoint_reader(args->ckpt_dir_or_file);
     size_t size = strlen(args->name);

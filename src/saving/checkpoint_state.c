@@ -22,7 +22,9 @@ TW_CLASS(checkpoint_state, "train.CheckpointState()", .size = sizeof(tw_checkpoi
 
 TW_API(train_get_checkpoint_state,
        "train.get_checkpoint_state(checkpoint_dir: str, latest_filename: str = None) -> checkpoint_state",
-       "What the directory's state file says; None if there is none.")
+       "What the directory's state file says; None if there is none.\n"
+       "checkpoint_dir: the folder of the checkpoints\n"
+       "latest_filename: the name of the state file; None: `checkpoint`")
 {
     tw__checkpoint_state state;
     bool found;

@@ -443,7 +443,8 @@ TW_API(
 }
 
 TW_API(saved_model_contains, "saved_model.contains_saved_model(export_dir: str) -> bool",
-       "Whether a directory holds a SavedModel.")
+       "Whether a directory holds a SavedModel.\n"
+       "export_dir: the folder")
 {
     char *path = tw__path_join(args->export_dir, "saved_model.pb"), *text = path ? tw__format("%stxt", path) : NULL;
     bool there = text && (tw__path_exists(path) || tw__path_exists(text));

@@ -29,7 +29,8 @@ TW_API(summary_write_graph, "summary._write_graph(graph_def: tensor<string>, ste
 
 TW_API(summary_write_raw_pb,
        "summary.experimental.write_raw_pb(tensor: tensor<string>, step: tensor<int64> = None, name: str = None) -> tensor",
-       "Writes a serialized Summary.")
+       "Writes a serialized Summary.\n"
+       "tensor: the bytes of a `Summary`")
 {
     tw__summary_job job = { .name = "", .data = args->tensor, .step = args->step, .op = &tw__op_WriteRawProtoSummary };
     return tw__summary_record(&job);
@@ -43,7 +44,8 @@ static tw_tensor *prepare_scalar(const tw__summary_job *job)
 }
 
 TW_API(summary_scalar, "summary.scalar(name: str, data: tensor, step: tensor<int64> = None, description: str = None) -> tensor",
-       "Writes a number.")
+       "Writes a number.\n"
+       "data: one number")
 {
     if (args->data->shape.rank > 0) {
         tw__owned char *shape = tw__shape_tuple(&args->data->shape);
@@ -62,7 +64,8 @@ TW_API(summary_scalar, "summary.scalar(name: str, data: tensor, step: tensor<int
 
 TW_API(summary_text,
        "summary.text(name: str, data: tensor<string>, step: tensor<int64> = None, description: str = None) -> tensor",
-       "Writes text (Markdown).")
+       "Writes text (Markdown).\n"
+       "data: texts, a tensor of any shape")
 {
     if (args->data->dtype != TW_STRING) {
         tw__fail(TW_TYPE_ERROR, "summary.text: data must be strings, got %s", tw_dtype_name(args->data->dtype));
@@ -151,7 +154,9 @@ static tw_tensor *prepare_histogram(const tw__summary_job *job)
 TW_API(
     summary_histogram,
     "summary.histogram(name: str, data: tensor, step: tensor<int64> = None, buckets: int = None, description: str = None) -> tensor",
-    "Writes how values are distributed, over 30 buckets if nothing else is said.")
+    "Writes how values are distributed, over 30 buckets if nothing else is said.\n"
+    "data: numbers of any shape\n"
+    "buckets: over how many ranges they are counted; None: 30")
 {
     tw__summary_job job = { .name = args->name,
                             .data = args->data,
@@ -201,7 +206,9 @@ static tw_tensor *prepare_image(const tw__summary_job *job)
 TW_API(
     summary_image,
     "summary.image(name: str, data: tensor, step: tensor<int64> = None, max_outputs: int > -1 = 3, description: str = None) -> tensor",
-    "Writes pictures [number, height, width, channels], of which max_outputs are kept.")
+    "Writes pictures.\n"
+    "data: the pictures, [number, height, width, channels]; floats lie between 0 and 1\n"
+    "max_outputs: how many of the pictures are kept at most")
 {
     tw__summary_job job = { .name = args->name,
                             .data = args->data,
@@ -241,7 +248,11 @@ TW_API(
     summary_audio,
     "summary.audio(name: str, data: tensor<float32>, sample_rate: tensor<int32>, step: tensor<int64> = None, max_outputs: int > -1 = 3, "
     "encoding: str = None, description: str = None) -> tensor",
-    "Writes sounds [number, samples, channels] as WAV, of which max_outputs are kept.")
+    "Writes sounds as WAV.\n"
+    "data: the sounds, [number, samples, channels], between -1 and 1\n"
+    "sample_rate: how many samples a second has\n"
+    "max_outputs: how many of the sounds are kept at most\n"
+    "encoding: `wav`, or None for it")
 {
     if (args->encoding && strcmp(args->encoding, "wav") != 0) {
         tw__fail(TW_VALUE_ERROR, "Unknown encoding: '%s'", args->encoding);

@@ -167,7 +167,8 @@ TW_API(summary_profile_end, "summary._profile_end(outdir: str = None)",
 static char *profile_directory; /* of the profiler that runs; or NULL */
 
 TW_API(profiler_start, "profiler.experimental.start(logdir: str, options: value = None)",
-       "From now on the steps of functions are noted, for files under a directory.")
+       "From now on the steps of functions are noted, for files under a directory.\n"
+       "logdir: the folder of the files")
 {
     tw__lock_take(&lock);
     bool busy = running;
@@ -179,7 +180,9 @@ TW_API(profiler_start, "profiler.experimental.start(logdir: str, options: value 
     return profile_directory ? tw_summary_profile_begin() : tw__error_status();
 }
 
-TW_API(profiler_stop, "profiler.experimental.stop(save: bool = True)", "Ends the profiler, and writes what it noted.")
+TW_API(profiler_stop, "profiler.experimental.stop(save: bool = True)",
+       "Ends the profiler, and writes what it noted.\n"
+       "save: False: drop what was noted")
 {
     tw__owned char *directory = profile_directory;
     profile_directory = NULL;

@@ -131,7 +131,8 @@ TW_API(summary_set_default, "summary._set_default(writer: summary_writer = None)
 }
 
 TW_API(summary_set_step, "summary.experimental.set_step(step: value)",
-       "Sets the thread's default step: an integer, a tensor, a variable, or None.")
+       "Sets the thread's default step.\n"
+       "step: an integer, a tensor or a variable; None: there is none")
 {
     end_later();
     TW_TRY(check_step(&args->step));

@@ -95,7 +95,10 @@ void tw_trace_off(void)
 }
 
 TW_API(summary_trace_on, "summary.trace_on(graph: bool = True, profiler: bool = False, profiler_outdir: str = None)",
-       "From now on the graphs of functions, and the steps that run, are noted for trace_export.")
+       "From now on the graphs of functions, and the steps that run, are noted for trace_export.\n"
+       "graph: True: note the graphs of functions\n"
+       "profiler: True: note the steps that run, with their times\n"
+       "profiler_outdir: must be None; `trace_export` is given the folder")
 {
     bool was = false;
     if (args->profiler_outdir)
@@ -158,7 +161,9 @@ static tw_status export(const char *name, tw_tensor *step, const char *directory
 }
 
 TW_API(summary_trace_export, "summary.trace_export(name: str, step: tensor<int64> = None, profiler_outdir: str = None)",
-       "Writes what was noted since trace_on: the graphs as a summary, the profile into a directory.")
+       "Writes what was noted since trace_on: the graphs as a summary, the profile into a directory.\n"
+       "name: the name of the summary\n"
+       "profiler_outdir: the folder of the profile; needed where `trace_on` was told to note one")
 {
     if (on && profiles && !args->profiler_outdir)
         return tw__fail(TW_VALUE_ERROR, "Argument `profiler_outdir` is not specified.");

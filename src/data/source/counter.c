@@ -13,7 +13,10 @@ static tw_tensors count_on(void *step, tw_tensors in)
 
 TW_API(dataset_counter,
        "data.Dataset.counter(start: value = None, step: value = None, dtype: dtype = int64, name: str = None) -> dataset",
-       "Numbers that count, without end: from `start` (0) by `step` (1).")
+       "Numbers that count, without end.\n"
+       "start: the first number; None: 0\n"
+       "step: the distance between two numbers; None: 1\n"
+       "dtype: the dtype of the numbers")
 {
     TW_TEMPS(t);
     static const tw_value zero = { .kind = TW_VALUE_INT }, one = { .kind = TW_VALUE_INT, .i = 1 };

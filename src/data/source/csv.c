@@ -399,4 +399,12 @@ TW_CLASS(
     TW_STEP(csv_init),
     .doc =
         "The records of files of comma-separated values: one component per column, of the dtype of its default. A default without elements says "
-        "that the field is required.");
+        "that the field is required.\n"
+        "record_defaults: for each column a dtype, or a tensor with its default; one without elements: the field is required\n"
+        "buffer_size: how many bytes are read at once\n"
+        "header: True: the first line of each file is no record\n"
+        "field_delim: the character between two fields; None: a comma\n"
+        "use_quote_delim: True: fields may stand in double quotes\n"
+        "na_value: a text that counts as an empty field; None: none\n"
+        "select_cols: the numbers of the columns to read, in their order; None: all\n"
+        "exclude_cols: the numbers of the columns to leave out; not together with `select_cols`");

@@ -195,7 +195,26 @@ TW_API(
     "None, header: bool = True, num_epochs: int = None, shuffle: bool = True, shuffle_buffer_size: int = 10000, shuffle_seed: int = "
     "None, prefetch_buffer_size: int = None, num_parallel_reads: int = None, sloppy: bool = False, num_rows_for_inference: int? = 100, "
     "compression_type: str = None, ignore_errors: bool = False, encoding: str = utf-8) -> dataset",
-    "Batches of columns of comma-separated values, as dicts, with a label if one is named.")
+    "Batches of columns of comma-separated values, as dicts, with a label if one is named.\n"
+    "file_pattern: a pattern, or a list of patterns, of the files' paths\n"
+    "column_names: the names of the columns; None: the first line of the files\n"
+    "column_defaults: for each column that is read a dtype or a default; None: the first rows tell the dtypes\n"
+    "label_name: the column that becomes the label: elements are (features, label) then\n"
+    "select_columns: the names or numbers of the columns to read; None: all\n"
+    "field_delim: the character between two fields; None: a comma\n"
+    "use_quote_delim: True: fields may stand in double quotes\n"
+    "na_value: a text that counts as an empty field; None: none\n"
+    "header: True: the first line of each file has the names\n"
+    "num_epochs: how often the files are read; None: without end, and then without a last batch that is too small\n"
+    "shuffle: True: records come in an order that chance gives\n"
+    "shuffle_buffer_size: how many records are held to draw from\n"
+    "shuffle_seed: an integer that fixes the order; None: it differs\n"
+    "prefetch_buffer_size: how many batches are made ahead; None: as many as help\n"
+    "num_parallel_reads: how many files are read in turns; `tf.data.AUTOTUNE`: side by side; None: 1\n"
+    "sloppy: True: with `tf.data.AUTOTUNE` the order may differ where that is faster\n"
+    "num_rows_for_inference: how many rows tell the dtypes; None: all\n"
+    "ignore_errors: True: leave out records that cannot be read\n"
+    "encoding: `utf-8`; others are not supported")
 {
     tw__auto(table_end) tw__csv_table self = { .args = args };
     tw_status status = check_arguments(&self);

@@ -446,4 +446,9 @@ TW_CLASS(
     dataset_fixed_length_record,
     "data.FixedLengthRecordDatasetV2(filenames: tensor<string>, record_bytes: number, header_bytes: number = 0, footer_bytes: number = 0, "
     "buffer_size: number = 262144, compression_type: str = None) -> dataset",
-    TW_STEP(pieces_init), .doc = "Pieces of a fixed length of files, between a header and a footer.");
+    TW_STEP(pieces_init),
+    .doc = "Pieces of a fixed length of files, between a header and a footer.\n"
+           "record_bytes: how many bytes a record has\n"
+           "header_bytes: how many bytes at the beginning of each file are left out\n"
+           "footer_bytes: how many bytes at the end of each file are left out\n"
+           "buffer_size: how many bytes are read at once");

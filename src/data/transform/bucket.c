@@ -82,7 +82,17 @@ TW_METHOD(
     "data.Dataset.bucket_by_sequence_length(self: dataset, element_length_func: function, bucket_boundaries: ints, bucket_batch_sizes: "
     "ints, padded_shapes: value = None, padding_values: value = None, pad_to_bucket_boundary: bool = False, no_padding: bool = False, "
     "drop_remainder: bool = False, name: str = None) -> dataset",
-    "Batches of elements of similar length: each bucket, between two boundaries, has a batch size of its own.")
+    "Batches of elements of similar length: each bucket, between two boundaries, has a batch size of its own.\n"
+    "element_length_func: a function that gives the length of an element\n"
+    "bucket_boundaries: the lengths that divide the buckets, in their order\n"
+    "bucket_batch_sizes: the batch size of each bucket, one more than there are boundaries\n"
+    "padded_shapes: the shapes that elements are filled up to; None: that of the largest of the batch\n"
+    "padding_values: what elements are filled with; None: zeros or empty texts\n"
+    "pad_to_bucket_boundary: True: fill open dimensions up to the bucket's boundary minus 1 instead of the largest element's\n"
+    "no_padding: True: elements are not filled up; those of a batch must have the same shape\n"
+    "example: d = tf.data.Dataset.range(1, 5).map(lambda n: tf.range(n))\n"
+    "example: d = d.bucket_by_sequence_length(lambda x: tf.shape(x)[0], [3], [2, 2])\n"
+    "example: [b.shape[1] for b in d.as_numpy_iterator()]  # [2, 4]")
 {
     const struct tw_dataset *input = args->self;
     if (args->bucket_batch_sizes.count != args->bucket_boundaries.count + 1) {

@@ -428,7 +428,12 @@ static tw_status scan_init(void *self, const void *arguments)
 TW_CLASS(
     dataset_scan,
     "data._ScanDataset|data.Dataset.scan(self: dataset, initial_state: value<element>, scan_func: function, name: str = None) -> dataset",
-    TW_STEP(scan_init), .doc = "What a function makes of a state and each element: the next state, and an element.");
+    TW_STEP(scan_init),
+    .doc =
+        "What a function makes of a state and each element: the next state, and an element.\n"
+        "initial_state: the first state: a tensor, or tensors in tuples and dicts\n"
+        "scan_func: a function of the state and an element that gives (next state, output)\n"
+        "example: list(tf.data.Dataset.range(1, 4).scan(tf.constant(0, tf.int64), lambda s, x: (s + x, s + x)).as_numpy_iterator())  # [1, 3, 6]");
 
 /* The last state's tensors, references in `results`. */
 static tw_status apply_reduce(const struct tw_dataset *input, const stateful *s, tw_tensor **results)
@@ -453,7 +458,11 @@ static tw_status apply_reduce(const struct tw_dataset *input, const stateful *s,
 
 TW_METHOD(dataset_reduce,
           "data.Dataset.reduce(self: dataset, initial_state: value<element>, reduce_func: function, name: str = None) -> value",
-          "What is left of a state after a function of it and an element was called with every element.")
+          "What is left of a state after a function of it and an element was called with every element.\n"
+          "initial_state: the first state: a tensor, or tensors in tuples and dicts\n"
+          "reduce_func: a function of the state and an element that gives the next state, of the same shapes and dtypes\n"
+          "returns: the last state\n"
+          "example: tf.data.Dataset.range(5).reduce(tf.constant(0, tf.int64), lambda total, x: total + x).numpy()  # 10")
 {
     tw__auto(stateful_end) stateful s = { .spec = { .kind = TW_VALUE_NONE } };
     tw_value value = { .kind = TW_VALUE_NONE };

@@ -281,8 +281,10 @@ TW_CLASS(
     "data._FlatMapDataset|data.Dataset.flat_map(self: dataset, map_func: function, name: str = None, *, element: dataset = None) -> dataset",
     TW_STEP(flat_map_init),
     .doc =
-        "The elements of the datasets that a function makes of elements, one dataset behind the other. `element` is a dataset like those, "
-        "for functions whose graph does not tell.");
+        "The elements of the datasets that a function makes of elements, one dataset behind the other.\n"
+        "map_func: a function of an element that gives a dataset\n"
+        "element: a dataset like those, for functions whose graph does not tell\n"
+        "example: list(tf.data.Dataset.range(1, 4).flat_map(lambda n: tf.data.Dataset.range(n)).as_numpy_iterator())  # [0, 0, 1, 0, 1, 2]");
 
 static const tw_class parallel_interleave_class = TW_STEP_CLASS("_ParallelInterleaveDataset", dataset_interleave);
 
@@ -311,5 +313,10 @@ TW_CLASS(
     "= None, num_parallel_calls: number = None, deterministic: int = None, name: str = None, *, element: dataset = None) -> dataset",
     TW_STEP(interleave_init),
     .doc =
-        "The elements of the datasets that a function makes of elements, of cycle_length datasets in turns; with num_parallel_calls each "
-        "open dataset has a thread.");
+        "The elements of the datasets that a function makes of elements, of several datasets in turns.\n"
+        "map_func: a function of an element that gives a dataset\n"
+        "cycle_length: how many datasets are open at once; None: as many as there are processors\n"
+        "block_length: how many elements of one dataset follow each other; None: 1\n"
+        "num_parallel_calls: how many of the open datasets compute side by side; None: one after the other\n"
+        "element: a dataset like those of `map_func`, for functions whose graph does not tell\n"
+        "example: list(tf.data.Dataset.range(2).interleave(lambda n: tf.data.Dataset.range(n * 10, n * 10 + 2), cycle_length=2).as_numpy_iterator())  # [0, 10, 1, 11]");

@@ -307,4 +307,10 @@ TW_CLASS(
     dataset_group_by_window,
     "data._GroupByWindowDataset|data.Dataset.group_by_window(self: dataset, key_func: function, reduce_func: function, window_size: number "
     "= None, window_size_func: function = None, name: str = None, *, element: dataset = None) -> dataset",
-    TW_STEP(grouped_init), .doc = "Elements grouped by a key, each group as the dataset that a function makes of it.");
+    TW_STEP(grouped_init),
+    .doc = "Elements grouped by a key, each group as the dataset that a function makes of it.\n"
+           "key_func: a function that gives the key of an element, an int64\n"
+           "reduce_func: a function of a key and a dataset of its elements that gives a dataset\n"
+           "window_size: how many elements of a key make a group\n"
+           "window_size_func: a function that gives that number for a key, instead of one for all\n"
+           "element: a dataset like those of `reduce_func`, for functions whose graph does not tell");

@@ -245,7 +245,9 @@ static tw_status ignore_init(void *self, const void *arguments)
 TW_CLASS(
     dataset_ignore_errors,
     "data._IgnoreErrorsDataset|data.Dataset.ignore_errors(self: dataset, log_warning: bool = False, name: str = None) -> dataset",
-    TW_STEP(ignore_init), .doc = "The elements whose making does not fail.");
+    TW_STEP(ignore_init),
+    .doc = "The elements whose making does not fail.\n"
+           "log_warning: True: say for each error what it was");
 
 /* ---- assert_cardinality ---- */
 

@@ -300,4 +300,7 @@ static tw_status shard_init(void *self, const void *arguments)
 TW_CLASS(dataset_shard,
          "data._ShardDataset|data.Dataset.shard(self: dataset, num_shards: number, index: number, name: str = None) -> dataset",
          .parent = &tw__class_dataset, .size = sizeof(struct tw_dataset), .init = shard_init, .drop_config = true,
-         .doc = "Every num_shards-th element, from the one at index on.");
+         .doc = "Every num_shards-th element, from the one at index on.\n"
+                "num_shards: how many parts there are\n"
+                "index: the number of this part, from 0 on\n"
+                "example: list(tf.data.Dataset.range(7).shard(3, 1).as_numpy_iterator())  # [1, 4]");

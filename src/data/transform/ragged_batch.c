@@ -58,7 +58,8 @@ TW_METHOD(
     dataset_ragged_batch,
     "data.Dataset.ragged_batch(self: dataset, batch_size: number, drop_remainder: bool = False, row_splits_dtype: dtype = int64, "
     "name: str = None) -> dataset",
-    "Elements of different shapes stacked as ragged tensors.")
+    "Elements of different shapes stacked as ragged tensors.\n"
+    "row_splits_dtype: the dtype of the row splits, int32 or int64")
 {
     tw_dtype splits = args->row_splits_dtype;
     tw__auto(tw_value_free) tw_value structure = { .kind = TW_VALUE_NONE };

@@ -142,7 +142,10 @@ TW_METHOD(
     dataset_rejection_resample,
     "data.Dataset.rejection_resample(self: dataset, class_func: function, target_dist: tensor, initial_dist: tensor = None, seed: "
     "int = None, name: str = None) -> dataset",
-    "(class, element) pairs, elements left out by chance so that classes come as often as a distribution says.")
+    "(class, element) pairs, elements left out by chance so that classes come as often as a distribution says.\n"
+    "class_func: a function that gives the class of an element, an integer\n"
+    "target_dist: the share that each class is to have\n"
+    "initial_dist: the share that each class has; None: it is estimated on the way")
 {
     TW_TEMPS(t);
     tw_tensor *target = args->target_dist, *initial = args->initial_dist;

@@ -53,7 +53,12 @@ static struct tw_dataset *check_choice(const tw_value *choice)
 TW_API(
     dataset_choose_from,
     "data.Dataset.choose_from_datasets(datasets: list<dataset>, choice_dataset: value, stop_on_empty_dataset: bool = True) -> dataset",
-    "Elements of the datasets whose numbers another dataset gives.")
+    "Elements of the datasets whose numbers another dataset gives.\n"
+    "datasets: the datasets to choose from\n"
+    "choice_dataset: a dataset of int64 numbers, each the place of the dataset that the next element comes from\n"
+    "stop_on_empty_dataset: True: end when a dataset that is chosen has ended; False: pass over it\n"
+    "example: a, b = tf.data.Dataset.range(3), tf.data.Dataset.range(10, 13)\n"
+    "example: list(tf.data.Dataset.choose_from_datasets([a, b], tf.data.Dataset.from_tensor_slices(tf.constant([0, 1, 0], tf.int64))).as_numpy_iterator())  # [0, 10, 1]")
 {
     if (args->datasets.count < 1) {
         none_given();
@@ -181,7 +186,11 @@ static struct tw_dataset *sample_by(tw_tensor *weights, const tw_dataset_sample_
 TW_API(dataset_sample_from,
        "data.Dataset.sample_from_datasets(datasets: list<dataset>, weights: value = None, seed: int = None, "
        "stop_on_empty_dataset: bool = False, rerandomize_each_iteration: bool = None) -> dataset",
-       "Elements of datasets that chance chooses: by weights, or by weights that a dataset gives anew for every element.")
+       "Elements of datasets that chance chooses: by weights, or by weights that a dataset gives anew for every element.\n"
+       "datasets: the datasets to draw from\n"
+       "weights: how probable each dataset is; a dataset of such vectors: for every element anew; None: all the same\n"
+       "stop_on_empty_dataset: True: end when a dataset that is drawn has ended; False: pass over it\n"
+       "rerandomize_each_iteration: True: every iteration draws anew")
 {
     if (args->datasets.count < 1) {
         none_given();

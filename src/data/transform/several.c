@@ -376,9 +376,14 @@ static tw_status concatenate_init(void *self, const void *arguments)
                             NULL, 0);
 }
 
-TW_CLASS(dataset_concatenate,
-         "data._ConcatenateDataset|data.Dataset.concatenate(self: dataset, dataset: dataset, name: str = None) -> dataset",
-         TW_STEP(concatenate_init), .doc = "One dataset behind the other.");
+TW_CLASS(
+    dataset_concatenate,
+    "data._ConcatenateDataset|data.Dataset.concatenate(self: dataset, dataset: dataset, name: str = None) -> dataset",
+    TW_STEP(concatenate_init),
+    .doc =
+        "One dataset behind the other.\n"
+        "dataset: the dataset that follows; its elements must be of the same kinds\n"
+        "example: list(tf.data.Dataset.range(2).concatenate(tf.data.Dataset.range(5, 7)).as_numpy_iterator())  # [0, 1, 5, 6]");
 
 static tw_status choose_init(void *self, const void *arguments)
 {

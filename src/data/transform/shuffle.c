@@ -334,4 +334,6 @@ static tw_status random_init(void *self, const void *arguments)
 TW_CLASS(
     dataset_random,
     "data._RandomDataset|data.Dataset.random(seed: int = None, rerandomize_each_iteration: bool = None, name: str = None) -> dataset",
-    TW_STEP(random_init), .doc = "Random numbers below 2**32, without end.");
+    TW_STEP(random_init),
+    .doc = "Random numbers below 2**32, without end.\n"
+           "rerandomize_each_iteration: True: every iteration has numbers of its own");

@@ -161,4 +161,6 @@ TW_CLASS(
     dataset_sparse_batch,
     "data._DenseToSparseBatchDataset|data.Dataset.sparse_batch(self: dataset, batch_size: number, row_shape: shape, name: str = None) "
     "-> dataset",
-    TW_STEP(sparse_init), .doc = "Elements of different shapes stacked as sparse tensors with rows of one shape.");
+    TW_STEP(sparse_init),
+    .doc = "Elements of different shapes stacked as sparse tensors with rows of one shape.\n"
+           "row_shape: the shape of the rows; elements must not be larger");

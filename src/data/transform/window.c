@@ -186,4 +186,10 @@ TW_CLASS(
     dataset_window,
     "data._WindowDataset|data.Dataset.window(self: dataset, size: number, shift: number = None, stride: number = 1, drop_remainder: bool = "
     "False, name: str = None) -> dataset",
-    TW_STEP(window_init), .doc = "Elements in groups: each component of an element is a dataset of the group's.");
+    TW_STEP(window_init),
+    .doc =
+        "Elements in groups: each component of an element is a dataset of the group's.\n"
+        "size: how many elements a group has\n"
+        "shift: by how many elements groups move; None: `size`\n"
+        "stride: the distance between two elements of a group\n"
+        "example: [list(w.as_numpy_iterator()) for w in tf.data.Dataset.range(5).window(3, shift=2, drop_remainder=True)]  # [[0, 1, 2], [2, 3, 4]]");

@@ -75,7 +75,8 @@ TW_METHOD(model_set_save_spec, "keras.Model._set_save_spec(self: layer, inputs: 
 }
 
 TW_METHOD(model_save_spec, "keras.Model.save_spec(self: layer, dynamic_batch: bool = True) -> value",
-          "What the model is called with: a list of specs and a dict of specs by name; None if that is not known.")
+          "What the model is called with: a list of specs and a dict of specs by name; None if that is not known.\n"
+          "dynamic_batch: True: the batch's dimension is None; False: as the model was called")
 {
     tw_value inputs = { .kind = TW_VALUE_NONE };
     if (tw__functional_of(args->self) || tw__is(args->self, &tw__class_sequential)) {

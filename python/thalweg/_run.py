@@ -3,12 +3,12 @@ import sys
 
 
 class _Aliases:
-    """Finds tensorflow.X as thalweg.X: one module under two names, whichever is imported first; and tensorflow_datasets."""
+    """Finds tensorflow.X as thalweg.X: one module under two names, whichever is imported first; tf_keras, which is keras; and tensorflow_datasets."""
 
     @staticmethod
     def find_spec(fullname, path=None, target=None):
         """What the import system asks."""
-        if not fullname.startswith(("tensorflow.", "keras.")) and fullname != "tensorflow_datasets":
+        if not fullname.startswith(("tensorflow.", "keras.", "tf_keras.")) and fullname not in ("tensorflow_datasets", "tf_keras"):
             return None
         from importlib.machinery import ModuleSpec, PathFinder
         if fullname == "tensorflow_datasets" and PathFinder.find_spec(fullname):  # the real one is installed
@@ -19,7 +19,7 @@ class _Aliases:
     def create_module(spec):
         """The module that is meant."""
         import importlib
-        own = "thalweg." + ("_tfds" if spec.name == "tensorflow_datasets" else spec.name[11:] if spec.name.startswith("tensorflow.") else spec.name)
+        own = "thalweg." + ("_tfds" if spec.name == "tensorflow_datasets" else spec.name.removeprefix("tensorflow.").removeprefix("tf_"))
         try:
             return importlib.import_module(own)
         except ModuleNotFoundError as error:

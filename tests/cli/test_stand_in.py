@@ -32,8 +32,10 @@ import tensorflow as tf
 from tensorflow.keras import layers
 from tensorflow.python.framework import ops
 import keras
-print(tf is thalweg, layers is thalweg.keras.layers is keras.layers, tf.constant(1).numpy())
-""", tmp_path) == "True True 1\n"
+import tf_keras
+from tf_keras.layers import Dense
+print(tf is thalweg, layers is thalweg.keras.layers is keras.layers, tf.constant(1).numpy(), tf_keras is keras, Dense is layers.Dense)
+""", tmp_path) == "True True 1 True True\n"
 
 
 def test_another_tensorflow_stays(tmp_path):

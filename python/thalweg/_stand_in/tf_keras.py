@@ -1,0 +1,4 @@
+"""`import tf_keras` in a process that a program under `python3 -m thalweg` started: this folder is on the path that such processes take over."""
+from thalweg import _run
+
+_run.stand_in()

@@ -44,7 +44,11 @@ static tw_tensor *relu(tw_tensor *x, double alpha, double max_value, double thre
 
 TW_API(activations_relu,
        "keras.activations.relu(x: tensor, alpha: float = 0.0, max_value: float = None, threshold: float = 0.0) -> tensor",
-       "max(x, 0), with a slope below the threshold and a highest value if they are given.")
+       "max(x, 0), with a slope below the threshold and a highest value if they are given.\n"
+       "alpha: the slope below `threshold`\n"
+       "max_value: the highest result; None: no bound\n"
+       "threshold: from which value on inputs pass unchanged\n"
+       "example: tf.keras.activations.relu([-2.0, 1.0, 7.0], alpha=0.5, max_value=6.0).numpy().tolist()  # [-1.0, 1.0, 6.0]")
 {
     if (args->alpha == 0 && isnan(args->max_value) && args->threshold == 0)
         return TW_CALL(Relu, args->x);
@@ -86,7 +90,8 @@ TW_API(activations_linear, "keras.activations.linear(x: tensor) -> tensor", "x i
 }
 
 TW_API(activations_elu, "keras.activations.elu(x: tensor, alpha: float = 1.0) -> tensor",
-       "alpha * (exp(x) - 1) below 0, x above.")
+       "alpha * (exp(x) - 1) below 0, x above.\n"
+       "alpha: minus the limit that results have far below 0")
 {
     if (args->alpha == 1)
         return TW_CALL(Elu, args->x);
@@ -118,7 +123,8 @@ TW_API(activations_swish, "keras.activations.swish(x: tensor) -> tensor", "x * s
 }
 
 TW_API(activations_gelu, "keras.activations.gelu(x: tensor, approximate: bool = False) -> tensor",
-       "x times the probability that a normal value lies below it.")
+       "x times the probability that a normal value lies below it.\n"
+       "approximate: True: compute it with tanh, which is faster and a little off")
 {
     return tw__gelu(args->x, args->approximate);
 }

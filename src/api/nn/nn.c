@@ -10,7 +10,9 @@
 #include "rows.h"
 
 TW_API(nn_leaky_relu, "nn.leaky_relu(features: tensor|ragged, alpha: float = 0.2, name: str = None) -> tensor",
-       "features above 0, alpha * features below.")
+       "features above 0, alpha * features below.\n"
+       "alpha: the slope below 0\n"
+       "example: tf.nn.leaky_relu([-10.0, 3.0]).numpy().tolist()  # [-2.0, 3.0]")
 {
     tw_attr alpha = TW_A_FLOAT("alpha", args->alpha), type = TW_A_TYPE("DstT", TW_FLOAT32);
     if (!tw__dtype_is_integer(args->features->dtype))
@@ -66,13 +68,17 @@ tw_tensor *tw__gelu(tw_tensor *x, bool approximate)
     return tw__part_result(&part, TW_CALL(Mul, half, above));
 }
 
-TW_API(nn_silu, "nn.silu|nn.swish(features: tensor|ragged, beta: float = 1.0) -> tensor", "features * sigmoid(beta * features).")
+TW_API(nn_silu, "nn.silu|nn.swish(features: tensor|ragged, beta: float = 1.0) -> tensor",
+       "features * sigmoid(beta * features).\n"
+       "beta: the factor inside of the sigmoid\n"
+       "example: tf.nn.silu([0.0]).numpy().tolist()  # [0.0]")
 {
     return tw__silu(args->features, args->beta);
 }
 
 TW_API(nn_gelu, "nn.gelu(features: tensor|ragged, approximate: bool = False, name: str = None) -> tensor",
-       "features times the probability that a normal value lies below it.")
+       "features times the probability that a normal value lies below it.\n"
+       "approximate: True: compute it with tanh, which is faster and a little off")
 {
     return tw__gelu(args->features, args->approximate);
 }
@@ -127,7 +133,10 @@ TW_API(nn_log_softmax, "nn.log_softmax|math.log_softmax(logits: tensor, axis: in
 /* ---- biases ---- */
 
 TW_API(nn_bias_add, "nn.bias_add(value: tensor<T>, bias: tensor<T>, data_format: str = None, name: str = None) -> tensor",
-       "value + bias, the bias being a number per channel: the last dimension, or with NC… the second.")
+       "value + bias, the bias being a number per channel: the last dimension, or with NC… the second.\n"
+       "bias: a vector with a number for each channel\n"
+       "raises: InvalidArgumentError: the bias is no vector, or its length is not the number of channels\n"
+       "example: tf.nn.bias_add([[1.0, 2.0], [3.0, 4.0]], [10.0, 20.0]).numpy().tolist()  # [[11.0, 22.0], [13.0, 24.0]]")
 {
     const char *format = args->data_format;
     size_t size = format ? strlen(format) : 0;

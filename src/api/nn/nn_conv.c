@@ -26,7 +26,9 @@ TW_API(
     nn_depthwise_conv2d,
     "nn.depthwise_conv2d|compat.v1.nn.depthwise_conv2d_native(input: tensor<T>, filter: tensor<T>, strides: ints, padding: value, data_format: str = None, "
     "dilations: ints = None, name: str = None) -> tensor",
-    "A convolution of every channel with filters of its own [rows, columns, channels, multiplier].")
+    "A convolution of every channel with filters of its own [rows, columns, channels, multiplier].\n"
+    "filter: the filters, [rows, columns, channels, multiplier]\n"
+    "returns: images whose channels are those of the input times the multiplier")
 {
     tw__nn_window w;
     tw_attr attrs[8];
@@ -41,7 +43,8 @@ TW_API(nn_conv2d_transpose,
        "nn.conv2d_transpose(input: tensor<T>, filters: tensor<T>, output_shape: tensor<int32>, strides: ints, "
        "padding: value = None, "
        "data_format: str = NHWC, dilations: ints = None, name: str = None) -> tensor",
-       "The gradient of a convolution as a function of its own; filters are [rows, columns, outputs, channels].")
+       "The gradient of a convolution as a function of its own; filters are [rows, columns, outputs, channels].\n"
+       "output_shape: the shape of the result: all four dimensions")
 {
     tw__nn_window w;
     tw_attr attrs[8];
@@ -63,7 +66,9 @@ TW_API(nn_conv1d,
        "nn.conv1d(input: tensor<T>, filters: tensor<T>, stride: ints, padding: str, data_format: str = NWC, "
        "dilations: ints = None, "
        "name: str = None) -> tensor",
-       "A convolution of sequences [batch, steps, channels] with filters [steps, channels, outputs].")
+       "A convolution of sequences [batch, steps, channels] with filters [steps, channels, outputs].\n"
+       "stride: by how many steps windows move\n"
+       "example: tf.nn.conv1d([[[1.0], [2.0], [3.0]]], [[[1.0]], [[1.0]]], 1, 'VALID').numpy().tolist()  # [[[3.0], [5.0]]]")
 {
     tw__nn_window w;
     tw_attr attrs[8];

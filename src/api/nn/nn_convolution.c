@@ -90,7 +90,9 @@ TW_API(nn_atrous_conv2d,
 TW_API(nn_atrous_conv2d_transpose,
        "nn.atrous_conv2d_transpose(value: tensor<T>, filters: tensor<T>, output_shape: tensor<int32>, rate: int, padding: value, "
        "name: str = None) -> tensor",
-       "The gradient of atrous_conv2d as a function of its own; filters are [rows, columns, outputs, channels].")
+       "The gradient of atrous_conv2d as a function of its own; filters are [rows, columns, outputs, channels].\n"
+       "output_shape: the shape of the result: all four dimensions\n"
+       "rate: the distance between the elements of a window")
 {
     if (args->rate < 1) {
         tw__fail(TW_VALUE_ERROR, "`rate` cannot be less than one");
@@ -103,7 +105,8 @@ TW_API(nn_atrous_conv2d_transpose,
 TW_API(nn_conv1d_transpose,
        "nn.conv1d_transpose(input: tensor<T>, filters: tensor<T>, output_shape: tensor<int32>, strides: ints, "
        "padding: str = SAME, data_format: str = NWC, dilations: ints = None, name: str = None) -> tensor",
-       "The gradient of a convolution of sequences as a function of its own; filters are [steps, outputs, channels].")
+       "The gradient of a convolution of sequences as a function of its own; filters are [steps, outputs, channels].\n"
+       "output_shape: the shape of the result: all three dimensions")
 {
     TW_TEMPS(t);
     tw__nn_window w;
@@ -127,7 +130,8 @@ TW_API(nn_conv1d_transpose,
 TW_API(nn_conv_transpose,
        "nn.conv_transpose(input: tensor<T>, filters: tensor<T>, output_shape: tensor<int32>, strides: ints, "
        "padding: str = SAME, data_format: str = None, dilations: ints = None, name: str = None) -> tensor",
-       "The gradient of a convolution over one, two or three axes as a function of its own.")
+       "The gradient of a convolution over one, two or three axes as a function of its own.\n"
+       "output_shape: the shape of the result, with batch and channels")
 {
     const tw_shape *sizes = &args->output_shape->shape;
     int64_t count = sizes->rank == 1 ? sizes->dims[0] : -1;
@@ -151,7 +155,9 @@ TW_API(nn_conv_transpose,
 TW_API(nn_separable_conv2d,
        "nn.separable_conv2d(input: tensor<T>, depthwise_filter: tensor<T>, pointwise_filter: tensor<T>, strides: ints, "
        "padding: value, data_format: str = None, dilations: ints = None, name: str = None) -> tensor",
-       "A convolution of every channel with filters of its own, then one across channels with filters of one pixel.")
+       "A convolution of every channel with filters of its own, then one across channels with filters of one pixel.\n"
+       "depthwise_filter: the filters within channels, [rows, columns, channels, multiplier]\n"
+       "pointwise_filter: the filter across channels, [1, 1, channels * multiplier, outputs]")
 {
     const tw_shape *deep = &args->depthwise_filter->shape, *point = &args->pointwise_filter->shape;
     if (point->rank >= 0 && point->rank != 4) {
@@ -220,7 +226,9 @@ static tw_tensor *pool_with_holes(bool mean, int axes, tw_tensor *x, tw_ints win
 TW_API(nn_pool,
        "nn.pool(input: tensor, window_shape: ints, pooling_type: str, strides: ints = None, padding: str = VALID, "
        "data_format: str = None, dilations: ints = None, name: str = None) -> tensor",
-       "The greatest value (MAX) or the mean (AVG) of each window over one, two or three axes.")
+       "The greatest value (MAX) or the mean (AVG) of each window over one, two or three axes.\n"
+       "window_shape: the size of windows along each spatial dimension\n"
+       "pooling_type: `MAX` or `AVG`")
 {
     int rank = args->input->shape.rank, axes = rank >= 0 ? rank - 2 : (int)args->window_shape.count;
     bool mean = strcmp(args->pooling_type, "AVG") == 0;

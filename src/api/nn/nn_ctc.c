@@ -34,7 +34,10 @@ TW_API(v1_ctc_loss,
        "compat.v1.nn.ctc_loss(labels: sparse_tensor, inputs: tensor = None, sequence_length: tensor<int32> = None, "
        "preprocess_collapse_repeated: bool = False, ctc_merge_repeated: bool = True, "
        "ignore_longer_outputs_than_inputs: bool = False, time_major: bool = True, logits: tensor = None) -> tensor",
-       "Minus the logarithm of the chance of each sequence of labels, given frames whose last class is blank.")
+       "Minus the logarithm of the chance of each sequence of labels, given frames whose last class is blank.\n"
+       "preprocess_collapse_repeated: True: equal neighbours in the labels are made one first\n"
+       "ctc_merge_repeated: False: equal neighbours of frames stay apart, each a label of its own\n"
+       "ignore_longer_outputs_than_inputs: True: samples with more labels than frames have the loss 0; False: they are an error")
 {
     TW_TEMPS(t);
     tw_tensor *logits = args->logits ? args->logits : args->inputs;
@@ -89,7 +92,12 @@ TW_API(
     nn_ctc_loss,
     "nn.ctc_loss|compat.v1.nn.ctc_loss_v2(labels: value, logits: tensor, label_length: tensor?, logit_length: tensor, logits_time_major: bool = True, "
     "unique: value = None, blank_index: int = None, name: str = None) -> tensor",
-    "Minus the logarithm of the chance of each sequence of labels, dense or sparse, given frames.")
+    "Minus the logarithm of the chance of each sequence of labels, dense or sparse, given frames.\n"
+    "label_length: how many labels each sample has; None where `labels` is a sparse tensor\n"
+    "logit_length: how many frames each sample has\n"
+    "logits_time_major: True: `logits` are [time, batch, classes]; False: [batch, time, classes]\n"
+    "unique: what `ctc_unique_labels` gives for the labels; the result is the same without it\n"
+    "blank_index: the class that stands for no label; negative ones count from the end")
 {
     TW_TEMPS(t);
     bool sparse = args->labels.kind == TW_VALUE_OBJECT && tw__is(args->labels.object, &tw__class_sparse_tensor);
@@ -146,7 +154,8 @@ TW_API(
     nn_ctc_greedy_decoder,
     "nn.ctc_greedy_decoder(inputs: tensor, sequence_length: tensor<int32>, merge_repeated: bool = True, blank_index: int = None) -> "
     "value",
-    "The labels of each frame's greatest logit: a list of one sparse tensor, and minus the sum of those logits.")
+    "The labels of each frame's greatest logit: a list of one sparse tensor, and minus the sum of those logits.\n"
+    "blank_index: the class that stands for no label; None: the last one; negative ones count from the end")
 {
     tw_tensor *made[4] = { NULL };
     int count = 4;
@@ -176,7 +185,9 @@ static tw_value search(tw_tensor *inputs, tw_tensor *lengths, int64_t width, int
 TW_API(nn_ctc_beam_search_decoder,
        "nn.ctc_beam_search_decoder|compat.v1.nn.ctc_beam_search_decoder_v2(inputs: tensor, sequence_length: tensor<int32>, "
        "beam_width: int = 100, top_paths: int = 1) -> value",
-       "The likeliest sequences of labels: sparse tensors, and the logarithms of their chances.")
+       "The likeliest sequences of labels: sparse tensors, and the logarithms of their chances.\n"
+       "beam_width: how many beginnings of sequences are kept after each frame\n"
+       "top_paths: how many sequences come back for each sample, at most `beam_width`")
 {
     return search(args->inputs, args->sequence_length, args->beam_width, args->top_paths, false);
 }
@@ -184,7 +195,9 @@ TW_API(nn_ctc_beam_search_decoder,
 TW_API(v1_ctc_beam_search_decoder,
        "compat.v1.nn.ctc_beam_search_decoder(inputs: tensor, sequence_length: tensor<int32>, beam_width: int = 100, "
        "top_paths: int = 1, merge_repeated: bool = True) -> value",
-       "The likeliest sequences of labels, equal neighbours as one: sparse tensors, and the logarithms of their chances.")
+       "The likeliest sequences of labels, equal neighbours as one: sparse tensors, and the logarithms of their chances.\n"
+       "beam_width: how many beginnings of sequences are kept after each frame\n"
+       "top_paths: how many sequences come back for each sample, at most `beam_width`")
 {
     return search(args->inputs, args->sequence_length, args->beam_width, args->top_paths, args->merge_repeated);
 }

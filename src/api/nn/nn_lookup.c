@@ -109,7 +109,12 @@ tw_tensor **tw__lookup_tables(tw__temps *t, const tw_value *params, const char *
 
 TW_API(nn_embedding_lookup,
        "nn.embedding_lookup(params: tensor, ids: tensor<int32>, max_norm: float = None, name: str = None) -> tensor",
-       "The rows of params that the ids name, each scaled down to the norm max_norm if that is given.")
+       "The rows of params that the ids name, each scaled down to the norm max_norm if that is given.\n"
+       "params: the table, a row for each id, or a list of its parts\n"
+       "ids: the numbers of the rows\n"
+       "max_norm: the greatest Euclidean norm of a row; None: rows stay as they are\n"
+       "returns: a tensor of the shape of `ids`, then that of a row\n"
+       "example: tf.nn.embedding_lookup(tf.constant([[1, 2], [3, 4], [5, 6]]), [2, 0]).numpy().tolist()  # [[5, 6], [1, 2]]")
 {
     TW_TEMPS(t);
     return tw__keep(t, tw__lookup(t, args->params, args->ids, args->max_norm));

@@ -56,7 +56,11 @@ TW_API(nn_erosion2d,
 TW_API(v1_dilation2d,
        "compat.v1.nn.dilation2d(input: tensor<T>, filter: tensor<T> = None, strides: ints = None, rates: ints = None, "
        "padding: str = None, name: str = None, filters: tensor<T> = None, dilations: ints = None) -> tensor",
-       "The greatest sum of a filter [rows, columns, channels] with each window of images.")
+       "The greatest sum of a filter [rows, columns, channels] with each window of images.\n"
+       "filter: the filter, [rows, columns, channels]\n"
+       "filters: the same as `filter`\n"
+       "rates: the distance between the elements of a window along each dimension\n"
+       "dilations: the same as `rates`")
 {
     return dilate(args->input, args->filter ? args->filter : args->filters, args->strides,
                   args->rates.given ? args->rates : args->dilations, args->padding);
@@ -66,7 +70,9 @@ TW_API(
     v1_erosion2d,
     "compat.v1.nn.erosion2d(value: tensor<T>, kernel: tensor<T>, strides: ints, rates: ints, padding: str, name: str = None) -> "
     "tensor",
-    "The least difference of each window of images and a filter [rows, columns, channels].")
+    "The least difference of each window of images and a filter [rows, columns, channels].\n"
+    "kernel: the filter, [rows, columns, channels]\n"
+    "rates: the distance between the elements of a window along each dimension")
 {
     return erode(args->value, args->kernel, args->strides, args->rates, args->padding);
 }
@@ -76,7 +82,10 @@ TW_API(
 TW_API(nn_max_pool_with_argmax,
        "nn.max_pool_with_argmax(input: tensor, ksize: ints, strides: ints, padding: str, data_format: str = NHWC, "
        "output_dtype: dtype = int64, include_batch_in_index: bool = False, name: str = None) -> tensors",
-       "The greatest value of each window of images, and where it stands.")
+       "The greatest value of each window of images, and where it stands.\n"
+       "output_dtype: the dtype of the positions\n"
+       "include_batch_in_index: True: positions count through the whole batch; False: each image begins at 0\n"
+       "returns: the greatest values, and their positions in the flat image")
 {
     tw__nn_window w;
     tw_value padding = { .kind = TW_VALUE_STR, .s = { args->padding, strlen(args->padding) } };
@@ -134,19 +143,29 @@ static tw_tensors fractional(const tw_op *op, bool mean, tw_tensor *value, const
     return tw__call_many(op, TW_IN(value), 1, attrs, 6, 3);
 }
 
-TW_API(nn_fractional_max_pool,
-       "nn.fractional_max_pool(value: tensor, pooling_ratio: value, pseudo_random: bool = False, overlapping: bool = False, "
-       "seed: int = 0, name: str = None) -> tensors",
-       "The greatest value of windows whose sizes vary at random, and where their rows and columns begin.")
+TW_API(
+    nn_fractional_max_pool,
+    "nn.fractional_max_pool(value: tensor, pooling_ratio: value, pseudo_random: bool = False, overlapping: bool = False, "
+    "seed: int = 0, name: str = None) -> tensors",
+    "The greatest value of windows whose sizes vary at random, and where their rows and columns begin.\n"
+    "pooling_ratio: how much smaller rows and columns get: a number from 1 on, or one for each of the four dimensions, the first and the last 1\n"
+    "pseudo_random: True: sizes of windows follow a pattern with a random start; False: they are in random order\n"
+    "overlapping: True: windows share their borders\n"
+    "returns: the result, where rows begin, and where columns begin")
 {
     return fractional(&tw__op_FractionalMaxPool, false, args->value, &args->pooling_ratio, args->pseudo_random, args->overlapping,
                       args->seed);
 }
 
-TW_API(nn_fractional_avg_pool,
-       "nn.fractional_avg_pool(value: tensor, pooling_ratio: value, pseudo_random: bool = False, overlapping: bool = False, "
-       "seed: int = 0, name: str = None) -> tensors",
-       "The mean of windows whose sizes vary at random, and where their rows and columns begin.")
+TW_API(
+    nn_fractional_avg_pool,
+    "nn.fractional_avg_pool(value: tensor, pooling_ratio: value, pseudo_random: bool = False, overlapping: bool = False, "
+    "seed: int = 0, name: str = None) -> tensors",
+    "The mean of windows whose sizes vary at random, and where their rows and columns begin.\n"
+    "pooling_ratio: how much smaller rows and columns get: a number from 1 on, or one for each of the four dimensions, the first and the last 1\n"
+    "pseudo_random: True: sizes of windows follow a pattern with a random start; False: they are in random order\n"
+    "overlapping: True: windows share their borders\n"
+    "returns: the result, where rows begin, and where columns begin")
 {
     return fractional(&tw__op_FractionalAvgPool, true, args->value, &args->pooling_ratio, args->pseudo_random, args->overlapping,
                       args->seed);

@@ -67,7 +67,11 @@ tw_status tw__moments(tw_tensor *x, tw_ints axes, bool keepdims, tw_tensor **mea
 }
 
 TW_API(nn_moments, "nn.moments(x: tensor, axes: ints, shift: value = None, keepdims: bool = False, name: str = None) -> tensors",
-       "The mean and the variance over axes.")
+       "The mean and the variance over axes.\n"
+       "axes: the dimensions to reduce\n"
+       "shift: kept for old programs; it is not used\n"
+       "returns: the mean and the variance\n"
+       "example: [float(m) for m in tf.nn.moments(tf.constant([1.0, 3.0]), [0])]  # [2.0, 1.0]")
 {
     tw_tensors result = { tw__alloc_array(2, sizeof(tw_tensor *)), 2 };
     if (!result.items || tw__moments(args->x, args->axes, args->keepdims, &result.items[0], &result.items[1]) != TW_OK) {
@@ -111,7 +115,9 @@ tw_status tw__weighted_moments(tw_tensor *x, tw_ints axes, tw_tensor *weights, b
 TW_API(
     nn_weighted_moments,
     "nn.weighted_moments(x: tensor, axes: ints, frequency_weights: tensor, keepdims: bool = False, name: str = None) -> tensors",
-    "The mean and the variance over axes, every element counted as often as its weight says.")
+    "The mean and the variance over axes, every element counted as often as its weight says.\n"
+    "axes: the dimensions to reduce\n"
+    "frequency_weights: a weight for each element; its shape can be broadcast with that of `x`")
 {
     tw_tensors result = { tw__alloc_array(2, sizeof(tw_tensor *)), 2 };
     if (!result.items || tw__weighted_moments(args->x, args->axes, args->frequency_weights, args->keepdims, &result.items[0],
@@ -141,7 +147,12 @@ TW_API(nn_batch_normalization,
        "nn.batch_normalization(x: tensor, mean: tensor, variance: tensor, offset: tensor?, scale: tensor?, "
        "variance_epsilon: float, "
        "name: str = None) -> tensor",
-       "(x - mean) / sqrt(variance + variance_epsilon) * scale + offset.")
+       "(x - mean) / sqrt(variance + variance_epsilon) * scale + offset.\n"
+       "mean: the mean, of a shape that can be broadcast with `x`\n"
+       "variance: the variance, of a shape that can be broadcast with `x`\n"
+       "offset: what is added in the end; None: nothing\n"
+       "scale: the factor; None: 1\n"
+       "variance_epsilon: a small number that is added to the variance")
 {
     return tw__normalize(args->x, args->mean, args->variance, args->offset, args->scale, args->variance_epsilon);
 }
@@ -149,7 +160,13 @@ TW_API(nn_batch_normalization,
 TW_API(nn_batch_norm_with_global_normalization,
        "nn.batch_norm_with_global_normalization(input: tensor, mean: tensor, variance: tensor, beta: tensor, gamma: tensor, "
        "variance_epsilon: float, scale_after_normalization: bool, name: str = None) -> tensor",
-       "(input - mean) / sqrt(variance + variance_epsilon), times gamma if scale_after_normalization, + beta.")
+       "(input - mean) / sqrt(variance + variance_epsilon), times gamma if scale_after_normalization, + beta.\n"
+       "mean: the mean of each channel\n"
+       "variance: the variance of each channel\n"
+       "beta: what is added to each channel\n"
+       "gamma: the factor of each channel\n"
+       "variance_epsilon: a small number that is added to the variance\n"
+       "scale_after_normalization: whether to multiply with `gamma`")
 {
     return tw__normalize(args->input, args->mean, args->variance, args->beta,
                          args->scale_after_normalization ? args->gamma : NULL, args->variance_epsilon);
@@ -166,7 +183,9 @@ static tw_tensor *elements_of_axes(tw__temps *t, tw_tensor *x, tw_tensor *axes)
 
 TW_API(nn_sufficient_statistics,
        "nn.sufficient_statistics(x: tensor, axes: ints, shift: tensor = None, keepdims: bool = False, name: str = None) -> value",
-       "The number of elements over axes, the sum of x - shift, that of its squares, and the shift.")
+       "The number of elements over axes, the sum of x - shift, that of its squares, and the shift.\n"
+       "axes: the dimensions to reduce\n"
+       "shift: a value near to the mean that is subtracted first, which keeps sums exact; None: 0")
 {
     TW_TEMPS(t);
     tw_value result = { .kind = TW_VALUE_NONE };
@@ -201,7 +220,12 @@ TW_API(nn_sufficient_statistics,
 
 TW_API(nn_normalize_moments,
        "nn.normalize_moments(counts: tensor, mean_ss: tensor, variance_ss: tensor, shift: tensor?, name: str = None) -> tensors",
-       "Mean and variance of what sufficient_statistics gives.")
+       "Mean and variance of what sufficient_statistics gives.\n"
+       "counts: how many elements were summed\n"
+       "mean_ss: the sum of the elements, less the shift\n"
+       "variance_ss: the sum of the squares of the elements less the shift\n"
+       "shift: the shift of `sufficient_statistics`; None: 0\n"
+       "returns: the mean and the variance")
 {
     TW_TEMPS(t);
     tw_tensor *divisor = TW_TEMP(Reciprocal, args->counts), *moved = TW_TEMP(Mul, args->mean_ss, divisor);

@@ -68,7 +68,14 @@ TW_API(
     "random.fixed_unigram_candidate_sampler|nn.fixed_unigram_candidate_sampler(true_classes: tensor<int64>, num_true: int, num_sampled: int, unique: bool, "
     "range_max: int, vocab_file: str = '', distortion: float = 1.0, num_reserved_ids: int = 0, num_shards: int = 1, "
     "shard: int = 0, unigrams: value = None, seed: int = None, name: str = None) -> tensors",
-    "Classes by weights that are given, or stand in a file, with how often the true ones and these are expected.")
+    "Classes by weights that are given, or stand in a file, with how often the true ones and these are expected.\n"
+    "vocab_file: a file with a line for each class whose last column, behind a comma, is its weight\n"
+    "distortion: the power that weights are raised to; 0: all classes are equally likely\n"
+    "num_reserved_ids: how many ids at the front are never drawn\n"
+    "num_shards: how many parts the classes are split into\n"
+    "shard: the part that this call draws from\n"
+    "unigrams: the weights of the classes, in place of the file\n"
+    "returns: the drawn classes, the expected counts of the true ones, and those of the drawn ones")
 {
     const tw_value *given = &args->unigrams;
     bool list = given->kind == TW_VALUE_LIST || given->kind == TW_VALUE_TUPLE;
@@ -103,7 +110,9 @@ TW_API(
 TW_API(nn_compute_accidental_hits,
        "nn.compute_accidental_hits(true_classes: tensor<int64>, sampled_candidates: tensor<int64>, num_true: int, "
        "seed: int = None, name: str = None) -> tensors",
-       "Where true classes are among those that were drawn: rows, places, and weights that rule them out.")
+       "Where true classes are among those that were drawn: rows, places, and weights that rule them out.\n"
+       "sampled_candidates: the classes that were drawn\n"
+       "returns: rows, places among the drawn classes, and weights")
 {
     tw__seeds seeds = tw__seed_pair(args->seed);
     if (seeds.refused)
@@ -205,10 +214,14 @@ static tw_status sampled_logits(tw__temps *t, const sampled *s, tw_tensor **logi
     return *logits && *targets ? TW_OK : tw__error_status();
 }
 
-TW_API(nn_nce_loss,
-       "nn.nce_loss(weights: tensor, biases: tensor, labels: tensor<int64>, inputs: tensor, num_sampled: int, num_classes: int, "
-       "num_true: int = 1, sampled_values: value = None, remove_accidental_hits: bool = False, name: str = None) -> tensor",
-       "The loss of noise-contrastive estimation: true classes against classes that were drawn.")
+TW_API(
+    nn_nce_loss,
+    "nn.nce_loss(weights: tensor, biases: tensor, labels: tensor<int64>, inputs: tensor, num_sampled: int, num_classes: int, "
+    "num_true: int = 1, sampled_values: value = None, remove_accidental_hits: bool = False, name: str = None) -> tensor",
+    "The loss of noise-contrastive estimation: true classes against classes that were drawn.\n"
+    "sampled_values: the drawn classes and the expected counts of true and drawn ones, as a candidate sampler gives them; None: they are drawn here\n"
+    "remove_accidental_hits: True: drawn classes that are true ones of the sample do not count\n"
+    "returns: a loss for each sample")
 {
     TW_TEMPS(t);
     tw_tensor *logits, *targets;
@@ -225,7 +238,10 @@ TW_API(
     "nn.sampled_softmax_loss(weights: tensor, biases: tensor, labels: tensor<int64>, inputs: tensor, num_sampled: int, "
     "num_classes: int, num_true: int = 1, sampled_values: value = None, remove_accidental_hits: bool = True, seed: int = None, "
     "name: str = None) -> tensor",
-    "The softmax loss over true classes and classes that were drawn, in place of all.")
+    "The softmax loss over true classes and classes that were drawn, in place of all.\n"
+    "sampled_values: the drawn classes and the expected counts of true and drawn ones, as a candidate sampler gives them; None: they are drawn here\n"
+    "remove_accidental_hits: True: drawn classes that are true ones of the sample do not count\n"
+    "returns: a loss for each sample")
 {
     TW_TEMPS(t);
     tw_tensor *logits, *targets;

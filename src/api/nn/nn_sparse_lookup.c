@@ -80,7 +80,13 @@ TW_API(
     "nn.embedding_lookup_sparse(params: value, sp_ids: sparse_tensor, sp_weights: sparse_tensor = None, combiner: str = None, "
     "max_norm: float = None, name: str = None, allow_fast_lookup: bool = False) -> tensor",
     "The rows of a table that each row of sparse ids names, put together by their mean, sum, or sum divided by the root of the "
-    "number (sqrtn). A table may be a list of its parts, which hold one run of rows each.")
+    "number (sqrtn). A table may be a list of its parts, which hold one run of rows each.\n"
+    "params: the table, a row for each id, or a list of its parts\n"
+    "sp_ids: the ids of each row, as a sparse tensor\n"
+    "sp_weights: a weight for each id; None: 1\n"
+    "combiner: how a row's entries become one: `mean`, `sqrtn` or `sum`; None: `mean`\n"
+    "max_norm: the greatest Euclidean norm of an entry of the table; None: they stay as they are\n"
+    "allow_fast_lookup: kept for programs that set it; the numbers are the same")
 {
     return tw__lookup_sparse(&args->params, args->sp_ids, args->sp_weights, args->combiner, args->max_norm, false);
 }
@@ -164,7 +170,14 @@ TW_API(
     "combiner: str = mean, default_id: int = None, max_norm: float = None, name: str = None, allow_fast_lookup: bool = False) -> "
     "tensor",
     "As embedding_lookup_sparse; ids below 0 and weights that are not above 0 are left out, and rows without ids are zeros, or "
-    "the row of default_id.")
+    "the row of default_id.\n"
+    "embedding_weights: the table, a row for each id, or a list of its parts\n"
+    "sparse_ids: the ids of each row, as a sparse tensor\n"
+    "sparse_weights: a weight for each id; None: 1\n"
+    "combiner: how a row's entries become one: `mean`, `sqrtn` or `sum`\n"
+    "default_id: the id that rows without ids have; None: they are zeros\n"
+    "max_norm: the greatest Euclidean norm of an entry of the table; None: they stay as they are\n"
+    "allow_fast_lookup: kept for programs that set it; the numbers are the same")
 {
     return tw__lookup_safely(args, false);
 }

@@ -113,7 +113,10 @@ static tw_tensor *norm_of(tw_tensor *x, double p, tw_ints axis)
 TW_API(
     norm,
     "norm|linalg.norm(tensor: tensor, ord: value = None, axis: ints = None, keepdims: bool = False, name: str = None) -> tensor",
-    "The norm of vectors (one axis, or all elements) or matrices (two axes): Euclidean if ord is not given.")
+    "The norm of vectors (one axis, or all elements) or matrices (two axes): Euclidean if ord is not given.\n"
+    "tensor: floats or complex numbers\n"
+    "ord: which norm: `euclidean`, `fro` (matrices), 1, 2, `np.inf` or another number above 0; None: `euclidean`\n"
+    "example: tf.norm([3.0, 4.0]).numpy()  # 5.0")
 {
     bool matrix = args->axis.given && args->axis.count == 2;
     if (args->axis.given && args->axis.count != 1 && args->axis.count != 2) {
@@ -193,7 +196,10 @@ static double rounded_down(double most, int digits)
 }
 
 TW_API(saturate_cast, "saturate_cast|dtypes.saturate_cast(value: tensor|ragged, dtype: dtype, name: str = None) -> tensor",
-       "value as another dtype; what that can't hold becomes its lowest or highest value.")
+       "value as another dtype; what that can't hold becomes its lowest or highest value.\n"
+       "value: the numbers\n"
+       "dtype: the dtype of the result\n"
+       "example: tf.saturate_cast([-5, 300], tf.uint8).numpy().tolist()  # [0, 255]")
 {
     kind from, to;
     if (!kind_of(args->value->dtype, &from) || !kind_of(args->dtype, &to)) {

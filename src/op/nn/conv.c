@@ -184,7 +184,11 @@ TW_OP(Conv2DBackpropInput, .inputs = "input_sizes: int32, filter: T, out_backpro
       .function = "compat.v1.nn.conv2d_backprop_input(input_sizes: tensor<int32>, filter: tensor<T>, out_backprop: tensor<T>, "
                   "strides: ints, padding: str, use_cudnn_on_gpu: bool = True, data_format: str = NHWC, "
                   "dilations: ints = (1, 1, 1, 1), name: str = None) -> tensor",
-      .doc = "The gradient of Conv2D by its input; also a transposed convolution.");
+      .doc = "The gradient of Conv2D by its input; also a transposed convolution.\n"
+             "input_sizes: the shape of the input\n"
+             "filter: the filter, [rows, columns, channels, outputs]\n"
+             "out_backprop: the gradient by the convolution's result\n"
+             "use_cudnn_on_gpu: kept for old programs; it changes nothing");
 
 TW_OP(Conv2DBackpropFilter, .inputs = "input: T, filter_sizes: int32, out_backprop: T", .outputs = "output: T",
       .attrs = "T: {half, bfloat16, float, double}, " ATTRS, .shape = tw__conv_filter_shape, .compute = tw__conv_filter_compute,
@@ -192,4 +196,7 @@ TW_OP(Conv2DBackpropFilter, .inputs = "input: T, filter_sizes: int32, out_backpr
       .function = "compat.v1.nn.conv2d_backprop_filter(input: tensor<T>, filter_sizes: tensor<int32>, out_backprop: tensor<T>, "
                   "strides: ints, padding: str, use_cudnn_on_gpu: bool = True, data_format: str = NHWC, "
                   "dilations: ints = (1, 1, 1, 1), name: str = None) -> tensor",
-      .doc = "The gradient of Conv2D by its filter.");
+      .doc = "The gradient of Conv2D by its filter.\n"
+             "filter_sizes: the shape of the filter\n"
+             "out_backprop: the gradient by the convolution's result\n"
+             "use_cudnn_on_gpu: kept for old programs; it changes nothing");

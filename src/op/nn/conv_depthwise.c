@@ -17,7 +17,10 @@ TW_OP(
         "nn.depthwise_conv2d_backprop_input|compat.v1.nn.depthwise_conv2d_native_backprop_input(input_sizes: tensor<int32>, filter: tensor<T>, "
         "out_backprop: tensor<T>, strides: ints, padding: str, data_format: str = NHWC, "
         "dilations: ints = (1, 1, 1, 1), name: str = None) -> tensor",
-    .doc = "The gradient of DepthwiseConv2dNative by its input.");
+    .doc = "The gradient of DepthwiseConv2dNative by its input.\n"
+           "input_sizes: the shape of the input\n"
+           "filter: the filters, [rows, columns, channels, multiplier]\n"
+           "out_backprop: the gradient by the convolution's result");
 
 TW_OP(
     DepthwiseConv2dNativeBackpropFilter, .inputs = "input: T, filter_sizes: int32, out_backprop: T", .outputs = "output: T",
@@ -26,4 +29,6 @@ TW_OP(
         "nn.depthwise_conv2d_backprop_filter|compat.v1.nn.depthwise_conv2d_native_backprop_filter(input: tensor<T>, filter_sizes: tensor<int32>, "
         "out_backprop: tensor<T>, strides: ints, padding: str, data_format: str = NHWC, "
         "dilations: ints = (1, 1, 1, 1), name: str = None) -> tensor",
-    .doc = "The gradient of DepthwiseConv2dNative by its filter.");
+    .doc = "The gradient of DepthwiseConv2dNative by its filter.\n"
+           "filter_sizes: the shape of the filter\n"
+           "out_backprop: the gradient by the convolution's result");

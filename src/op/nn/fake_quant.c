@@ -150,21 +150,31 @@ TW_OP(
     .function =
         "quantization.fake_quant_with_min_max_args|compat.v1.fake_quant_with_min_max_args(inputs: tensor<float32>, min: float = -6.0, max: float = 6.0, "
         "num_bits: int = 8, narrow_range: bool = False, name: str = None) -> tensor",
-    .doc = "Floats rounded to the steps between min and max.");
+    .doc = "Floats rounded to the steps between min and max.\n"
+           "inputs: the numbers to round\n"
+           "min: the lower end of the range\n"
+           "max: the upper end of the range");
 TW_OP(
     FakeQuantWithMinMaxArgsGradient, ROW, .inputs = "gradients: float, inputs: float", .outputs = "backprops: float",
     .attrs = LIMITS BITS, .no_gradient = true,
     .function =
         "quantization.fake_quant_with_min_max_args_gradient|compat.v1.fake_quant_with_min_max_args_gradient(gradients: tensor<float32>, inputs: tensor<float32>, "
         "min: float = -6.0, max: float = 6.0, num_bits: int = 8, narrow_range: bool = False, name: str = None) -> tensor",
-    .doc = "The gradient of FakeQuantWithMinMaxArgs.");
+    .doc = "The gradient of FakeQuantWithMinMaxArgs.\n"
+           "gradients: the gradient by the result\n"
+           "inputs: the numbers that were rounded\n"
+           "min: the lower end of the range\n"
+           "max: the upper end of the range");
 TW_OP(
     FakeQuantWithMinMaxVars, ROW, .inputs = "inputs: float, min: float, max: float", .outputs = "outputs: float", .attrs = BITS,
     .gradient = fake_gradient,
     .function =
         "quantization.fake_quant_with_min_max_vars|compat.v1.fake_quant_with_min_max_vars(inputs: tensor<float32>, min: tensor<float32>, max: tensor<float32>, "
         "num_bits: int = 8, narrow_range: bool = False, name: str = None) -> tensor",
-    .doc = "Floats rounded to the steps between min and max.");
+    .doc = "Floats rounded to the steps between min and max.\n"
+           "inputs: the numbers to round\n"
+           "min: the lower end of the range\n"
+           "max: the upper end of the range");
 TW_OP(FakeQuantWithMinMaxVarsGradient, ROW, .inputs = "gradients: float, inputs: float, min: float, max: float", .outputs = BACK,
       .attrs = BITS, .no_gradient = true, .doc = "The gradient of FakeQuantWithMinMaxVars.");
 TW_OP(
@@ -173,6 +183,9 @@ TW_OP(
     .function =
         "quantization.fake_quant_with_min_max_vars_per_channel|compat.v1.fake_quant_with_min_max_vars_per_channel(inputs: tensor<float32>, min: tensor<float32>, "
         "max: tensor<float32>, num_bits: int = 8, narrow_range: bool = False, name: str = None) -> tensor",
-    .doc = "Floats rounded to the steps between min and max of their channel.");
+    .doc = "Floats rounded to the steps between min and max of their channel.\n"
+           "inputs: the numbers to round; the last dimension is that of the channels\n"
+           "min: the lower end of each channel's range\n"
+           "max: the upper end of each channel's range");
 TW_OP(FakeQuantWithMinMaxVarsPerChannelGradient, ROW, .inputs = "gradients: float, inputs: float, min: float, max: float",
       .outputs = BACK, .attrs = BITS, .no_gradient = true, .doc = "The gradient of FakeQuantWithMinMaxVarsPerChannel.");

@@ -61,4 +61,7 @@ static tw_status l2_gradient(tw__gradient *gradient)
 
 TW_OP(L2Loss, .inputs = "t: T", .outputs = "output: T", .attrs = "T: {half, bfloat16, float, double}", .shape = tw_shape_scalar,
       .compute = l2_compute, .gradient = l2_gradient, .function = "nn.l2_loss(t: tensor, name: str = None) -> tensor",
-      .doc = "sum(t ** 2) / 2.");
+      .doc = "sum(t ** 2) / 2.\n"
+             "t: floats of any shape\n"
+             "returns: a number\n"
+             "example: tf.nn.l2_loss([3.0, 4.0]).numpy()  # 12.5");

@@ -93,7 +93,11 @@ TW_OP(LRN, .inputs = "input: T", .outputs = "output: T", .attrs = LRN_ATTRS, .sh
       .gradient = lrn_gradient,
       .function = "nn.local_response_normalization|nn.lrn(input: tensor, depth_radius: int = 5, bias: float = 1.0, "
                   "alpha: float = 1.0, beta: float = 0.5, name: str = None) -> tensor",
-      .doc = "input / (bias + alpha * the sum of squares of depth_radius channels on both sides) ** beta.");
+      .doc = "input / (bias + alpha * the sum of squares of depth_radius channels on both sides) ** beta.\n"
+             "depth_radius: how many channels on each side are summed\n"
+             "bias: what is added to the sum\n"
+             "alpha: the factor of the sum\n"
+             "beta: the exponent");
 
 TW_OP(LRNGrad, .inputs = "input_grads: T, input_image: T, output_image: T", .outputs = "output: T", .attrs = LRN_ATTRS,
       .shape = lrn_shape, .compute = lrn_grad_compute, .no_gradient = true, .doc = "The gradient of LRN.");

@@ -243,4 +243,6 @@ TW_OP(Conv3DBackpropFilterV2, .inputs = "input: T, filter_sizes: int32, out_back
       .function = "compat.v1.nn.conv3d_backprop_filter|compat.v1.nn.conv3d_backprop_filter_v2(input: tensor<T>, "
                   "filter_sizes: tensor<int32>, out_backprop: tensor<T>, strides: ints, padding: str, "
                   "data_format: str = NDHWC, dilations: ints = (1, 1, 1, 1, 1), name: str = None) -> tensor",
-      .doc = "The gradient of Conv3D by its filter.");
+      .doc = "The gradient of Conv3D by its filter.\n"
+             "filter_sizes: the shape of the filter\n"
+             "out_backprop: the gradient by the convolution's result");

@@ -56,7 +56,11 @@ static tw_tensor *count_of(int64_t count, tw_dtype dtype)
     return dtype == TW_INT64 ? tw_tensor_int64(count) : tw_tensor_int((int)count);
 }
 
-TW_API(shape, "shape(input: tensor, out_type: dtype = None, name: str = None) -> tensor", "The dimensions of a tensor.")
+TW_API(shape, "shape(input: tensor, out_type: dtype = None, name: str = None) -> tensor",
+       "The dimensions of a tensor.\n"
+       "input: a tensor\n"
+       "out_type: the dtype of the result; None: int32\n"
+       "example: tf.shape([[1, 2, 3]]).numpy().tolist()  # [1, 3]")
 {
     tw_dtype dtype = args->out_type == TW_DTYPE_NONE ? TW_INT32 : args->out_type;
     if (tw__in_graph() && tw__shape_known(&args->input->shape))
@@ -65,7 +69,8 @@ TW_API(shape, "shape(input: tensor, out_type: dtype = None, name: str = None) ->
 }
 
 TW_API(shape_n, "shape_n(input: tensors, out_type: dtype = int32, name: str = None) -> tensors",
-       "The dimensions of several tensors.")
+       "The dimensions of several tensors.\n"
+       "input: tensors")
 {
     const tw_tensors *input = &args->input;
     int64_t like = 0;
@@ -87,7 +92,11 @@ TW_API(shape_n, "shape_n(input: tensors, out_type: dtype = int32, name: str = No
     return shapes;
 }
 
-TW_API(size, "size(input: tensor, out_type: dtype = None, name: str = None) -> tensor", "The number of elements.")
+TW_API(size, "size(input: tensor, out_type: dtype = None, name: str = None) -> tensor",
+       "The number of elements.\n"
+       "input: a tensor\n"
+       "out_type: the dtype of the result; None: int32\n"
+       "example: tf.size([[1, 2], [3, 4]]).numpy()  # 4")
 {
     int64_t count;
     tw_dtype dtype = args->out_type == TW_DTYPE_NONE ? TW_INT32 : args->out_type;
@@ -104,7 +113,10 @@ TW_API(size, "size(input: tensor, out_type: dtype = None, name: str = None) -> t
     return TW_CALL(Size, args->input, TW_A_TYPE("out_type", dtype));
 }
 
-TW_API(rank, "rank(input: tensor, name: str = None) -> tensor", "The number of dimensions.")
+TW_API(rank, "rank(input: tensor, name: str = None) -> tensor",
+       "The number of dimensions.\n"
+       "input: a tensor\n"
+       "example: tf.rank([[1, 2], [3, 4]]).numpy()  # 2")
 {
     if (tw__in_graph() && args->input->shape.rank >= 0)
         return known_in_graph(count_of(args->input->shape.rank, TW_INT32), args->name, "Rank");
@@ -112,7 +124,11 @@ TW_API(rank, "rank(input: tensor, name: str = None) -> tensor", "The number of d
 }
 
 TW_API(reshape, "reshape(tensor: tensor, shape: tensor<int32>, name: str = None) -> tensor",
-       "The same elements under another shape; one dimension may be -1.")
+       "The same elements under another shape; one dimension may be -1.\n"
+       "tensor: a tensor\n"
+       "shape: the new shape; one dimension may be -1, which is then computed\n"
+       "raises: InvalidArgumentError: the shape has another number of elements\n"
+       "example: tf.reshape([1, 2, 3, 4], [2, -1]).numpy().tolist()  # [[1, 2], [3, 4]]")
 {
     if (args->shape->shape.rank != 0)
         return TW_CALL(Reshape, args->tensor, args->shape);
@@ -120,12 +136,21 @@ TW_API(reshape, "reshape(tensor: tensor, shape: tensor<int32>, name: str = None)
     return TW_CALL(Reshape, args->tensor, vector);
 }
 
-TW_API(expand_dims, "expand_dims(input: tensor, axis: int, name: str = None) -> tensor", "Puts in a dimension of one.")
+TW_API(expand_dims, "expand_dims(input: tensor, axis: int, name: str = None) -> tensor",
+       "Puts in a dimension of one.\n"
+       "input: a tensor\n"
+       "axis: where the new dimension stands in the result; negative ones count from the end\n"
+       "example: tf.expand_dims([1, 2], 0).numpy().tolist()  # [[1, 2]]")
 {
     return tw__call_axis(&tw__op_ExpandDims, args->input, args->axis, NULL, 0);
 }
 
-TW_API(squeeze, "squeeze(input: tensor, axis: ints = None, name: str = None) -> tensor", "Takes out dimensions of one.")
+TW_API(squeeze, "squeeze(input: tensor, axis: ints = None, name: str = None) -> tensor",
+       "Takes out dimensions of one.\n"
+       "input: a tensor\n"
+       "axis: the dimensions to take out; None: all whose length is 1\n"
+       "raises: InvalidArgumentError: a dimension that is named is not 1\n"
+       "example: tf.squeeze([[[1], [2]]]).numpy().tolist()  # [1, 2]")
 {
     return TW_CALL(Squeeze, args->input, TW_A_INTS("squeeze_dims", args->axis.items, args->axis.count));
 }
@@ -139,7 +164,10 @@ static tw_tensor *turned_axes(tw_tensor *x)
 }
 
 TW_API(transpose, "transpose(a: tensor, perm: ints = None, conjugate: bool = False, name: str = transpose) -> tensor",
-       "Dimension i of the result is dimension perm[i] of a; without perm the dimensions are turned round.")
+       "Dimension i of the result is dimension perm[i] of a; without perm the dimensions are turned round.\n"
+       "a: a tensor\n"
+       "conjugate: True: complex numbers are conjugated, too\n"
+       "example: tf.transpose([[1, 2, 3], [4, 5, 6]]).numpy().tolist()  # [[1, 4], [2, 5], [3, 6]]")
 {
     int64_t order[TW_MAX_RANK];
     int rank = args->a->shape.rank;
@@ -154,7 +182,9 @@ TW_API(transpose, "transpose(a: tensor, perm: ints = None, conjugate: bool = Fal
 
 TW_API(linalg_matrix_transpose,
        "linalg.matrix_transpose(a: tensor, name: str = matrix_transpose, conjugate: bool = False) -> tensor",
-       "The last two dimensions change places.")
+       "The last two dimensions change places.\n"
+       "a: matrices [..., M, N]\n"
+       "conjugate: True: complex numbers are conjugated, too")
 {
     int64_t order[TW_MAX_RANK];
     int rank = args->a->shape.rank;
@@ -176,7 +206,10 @@ TW_API(linalg_matrix_transpose,
 
 /* ---- joining and taking apart ---- */
 
-TW_API(concat, "concat(values: tensors<T>, axis: int, name: str = concat) -> tensor", "Joins tensors along an axis.")
+TW_API(concat, "concat(values: tensors<T>, axis: int, name: str = concat) -> tensor",
+       "Joins tensors along an axis.\n"
+       "values: tensors that differ along `axis` at most\n"
+       "example: tf.concat([[1, 2], [3]], 0).numpy().tolist()  # [1, 2, 3]")
 {
     int64_t count = args->values.count;
     if (count == 0 || count >= INT32_MAX) {
@@ -197,7 +230,10 @@ TW_API(concat, "concat(values: tensors<T>, axis: int, name: str = concat) -> ten
 }
 
 TW_API(unstack, "unstack(value: tensor, num: int = None, axis: int = 0, name: str = unstack) -> tensors",
-       "Takes a tensor apart along an axis.")
+       "Takes a tensor apart along an axis.\n"
+       "value: the tensor\n"
+       "returns: a list of tensors with one dimension less\n"
+       "example: [t.numpy().tolist() for t in tf.unstack([[1, 2], [3, 4]])]  # [[1, 2], [3, 4]]")
 {
     int64_t num = args->num;
     int axis;
@@ -214,7 +250,10 @@ TW_API(unstack, "unstack(value: tensor, num: int = None, axis: int = 0, name: st
 }
 
 TW_API(split, "split(value: tensor, num_or_size_splits: value, axis: int = 0, num: int = None, name: str = split) -> tensors",
-       "Cuts a tensor into so many equal parts, or into parts of the sizes given.")
+       "Cuts a tensor into so many equal parts, or into parts of the sizes given.\n"
+       "value: the tensor\n"
+       "num_or_size_splits: how many equal parts there are, or the lengths of the parts along `axis`; one may be -1\n"
+       "example: [t.numpy().tolist() for t in tf.split([1, 2, 3, 4, 5], [2, 3])]  # [[1, 2], [3, 4, 5]]")
 {
     const tw_value *splits = &args->num_or_size_splits;
     tw_auto tw_tensor *axis = tw_tensor_int((int32_t)args->axis);
@@ -247,7 +286,18 @@ TW_API(
     strided_slice,
     "strided_slice(input_: tensor, begin: tensor<I>, end: tensor<I>, strides: tensor<I> = None, begin_mask: int = 0, end_mask: int = 0, "
     "ellipsis_mask: int = 0, new_axis_mask: int = 0, shrink_axis_mask: int = 0, var: value = None, name: str = None) -> tensor",
-    "A slice by begin, end and step, with masks as for the op StridedSlice.")
+    "A slice by begin, end and step, with masks as for the op StridedSlice.\n"
+    "input_: the tensor\n"
+    "begin: where the slice begins along each dimension\n"
+    "end: where it ends; the place itself does not belong to it\n"
+    "strides: the steps; None: 1\n"
+    "begin_mask: bit i: the slice begins at the start of dimension i\n"
+    "end_mask: bit i: the slice goes to the end of dimension i\n"
+    "ellipsis_mask: bit i: entry i stands for as many whole dimensions as are left\n"
+    "new_axis_mask: bit i: entry i is a new dimension of length 1\n"
+    "shrink_axis_mask: bit i: entry i is a single index, whose dimension is dropped\n"
+    "var: the variable that the slice belongs to; None: none\n"
+    "example: tf.strided_slice([0, 1, 2, 3, 4, 5], [1], [5], [2]).numpy().tolist()  # [1, 3]")
 {
     if (args->var.kind != TW_VALUE_NONE) {
         tw__fail(TW_UNIMPLEMENTED, "tf.strided_slice: the argument var is not supported");
@@ -261,7 +311,11 @@ TW_API(
                    TW_A_INT("new_axis_mask", args->new_axis_mask), TW_A_INT("shrink_axis_mask", args->shrink_axis_mask));
 }
 
-TW_API(reverse, "reverse|compat.v1.reverse_v2(tensor: tensor, axis: ints, name: str = None) -> tensor", "Turns axes round.")
+TW_API(reverse, "reverse|compat.v1.reverse_v2(tensor: tensor, axis: ints, name: str = None) -> tensor",
+       "Turns axes round.\n"
+       "tensor: a tensor\n"
+       "axis: the dimensions to turn round\n"
+       "example: tf.reverse([1, 2, 3], [0]).numpy().tolist()  # [3, 2, 1]")
 {
     tw_auto tw_tensor *axes = tw__ints_tensor(args->axis.items, args->axis.count, TW_INT32);
     return TW_CALL(ReverseV2, args->tensor, axes);
@@ -271,7 +325,12 @@ TW_API(
     reverse_sequence,
     "reverse_sequence(input: tensor, seq_lengths: tensor<int64>, seq_axis: int = None, batch_axis: int = None, name: str = None) "
     "-> tensor",
-    "Turns the beginning of every sequence of a batch round, by its own length.")
+    "Turns the beginning of every sequence of a batch round, by its own length.\n"
+    "input: the batch of sequences\n"
+    "seq_lengths: how many elements of each sequence are turned round\n"
+    "seq_axis: the dimension of the sequences' elements\n"
+    "batch_axis: the dimension of the batch; None: 0\n"
+    "example: tf.reverse_sequence([[1, 2, 3], [4, 5, 6]], [2, 3], seq_axis=1).numpy().tolist()  # [[2, 1, 3], [6, 5, 4]]")
 {
     if (args->seq_axis == TW_NO_INT) {
         tw__fail(TW_TYPE_ERROR, "Expected int for argument 'seq_dim' not None.");
@@ -284,7 +343,12 @@ TW_API(
 TW_API(
     pad,
     "pad(tensor: tensor<T>, paddings: tensor<int32>, mode: str = CONSTANT, constant_values: tensor<T> = None, name: str = None) -> tensor",
-    "Puts a border around a tensor: zeros, a value, or a mirror image (mode REFLECT or SYMMETRIC).")
+    "Puts a border around a tensor: zeros, a value, or a mirror image (mode REFLECT or SYMMETRIC).\n"
+    "tensor: a tensor\n"
+    "paddings: for each dimension how many elements are added before and behind, [n, 2]\n"
+    "mode: `CONSTANT`, `REFLECT` (the border is not repeated) or `SYMMETRIC` (it is)\n"
+    "constant_values: what the border is made of where the mode is `CONSTANT`; None: 0\n"
+    "example: tf.pad([1, 2, 3], [[2, 1]], 'REFLECT').numpy().tolist()  # [3, 2, 1, 2, 3, 2]")
 {
     if (strcasecmp(args->mode, "CONSTANT") == 0) {
         if (args->constant_values)
@@ -307,7 +371,12 @@ TW_API(
 TW_API(gather,
        "gather(params: tensor, indices: tensor<int32>, validate_indices: value = None, axis: int = None, batch_dims: int = 0, "
        "name: str = None) -> tensor",
-       "Slices of params along an axis, by index.")
+       "Slices of params along an axis, by index.\n"
+       "params: the tensor that slices are taken from\n"
+       "axis: the dimension of `params` that indices count along; None: `batch_dims`\n"
+       "batch_dims: how many leading dimensions `params` and `indices` have in common\n"
+       "raises: InvalidArgumentError: an index is out of range\n"
+       "example: tf.gather([10, 20, 30], [2, 0]).numpy().tolist()  # [30, 10]")
 {
     tw_auto tw_tensor *axis = tw_tensor_int((int32_t)(args->axis == TW_NO_INT ? args->batch_dims : args->axis));
     if (!axis)
@@ -355,7 +424,11 @@ static tw_tensor *with_batch(tw_tensor *params, tw_tensor *indices, int64_t batc
 }
 
 TW_API(gather_nd, "gather_nd(params: tensor, indices: tensor<int32>, batch_dims: int = 0, name: str = None) -> tensor",
-       "Slices of params, by indices over several leading dimensions.")
+       "Slices of params, by indices over several leading dimensions.\n"
+       "params: the tensor that slices are taken from\n"
+       "indices: the last dimension holds an index for each of the leading dimensions of `params`\n"
+       "batch_dims: how many leading dimensions `params` and `indices` have in common\n"
+       "example: tf.gather_nd([[1, 2], [3, 4]], [[0, 1], [1, 0]]).numpy().tolist()  # [2, 3]")
 {
     if (args->batch_dims < 0) {
         tw__fail(TW_VALUE_ERROR, "tf.gather_nd does not allow negative batch_dims.");
@@ -369,7 +442,10 @@ TW_API(gather_nd, "gather_nd(params: tensor, indices: tensor<int32>, batch_dims:
 }
 
 TW_API(dynamic_stitch, "dynamic_stitch(indices: tensors, data: tensors<T>, name: str = None) -> tensor",
-       "Rows of several tensors in one, each where its index says.")
+       "Rows of several tensors in one, each where its index says.\n"
+       "indices: for each tensor of `data` where its rows go\n"
+       "data: tensors of rows, which begin with the shape of their indices\n"
+       "example: tf.dynamic_stitch([[0, 2], [1]], [[10, 30], [20]]).numpy().tolist()  # [10, 20, 30]")
 {
     int64_t count = args->indices.count;
     if (count != args->data.count || count >= INT32_MAX / 2) {
@@ -399,7 +475,11 @@ static tw_tensor *joined_axes(tw_tensor *x, int axis, int count)
 }
 
 TW_API(boolean_mask, "boolean_mask(tensor: tensor, mask: tensor<bool>, axis: int = None, name: str = boolean_mask) -> tensor",
-       "The slices where a mask over some neighbouring dimensions is true.")
+       "The slices where a mask over some neighbouring dimensions is true.\n"
+       "tensor: a tensor\n"
+       "mask: True for what stays; its shape is that of some neighbouring dimensions of `tensor`\n"
+       "axis: the first of these dimensions; None: 0\n"
+       "example: tf.boolean_mask([1, 2, 3], [True, False, True]).numpy().tolist()  # [1, 3]")
 {
     const tw_shape *shape = &args->tensor->shape, *mask = &args->mask->shape;
     int axis = 0;

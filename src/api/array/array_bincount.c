@@ -62,7 +62,15 @@ TW_API(
     math_bincount,
     "math.bincount|compat.v1.bincount(arr: tensor, weights: tensor = None, minlength: int = None, maxlength: int = None, dtype: dtype = int32, "
     "name: str = None, axis: int = None, binary_output: bool = False) -> tensor",
-    "How often (or with what weight) each number occurs; with axis -1 per row.")
+    "How often (or with what weight) each number occurs; with axis -1 per row.\n"
+    "arr: integers from 0 on\n"
+    "weights: what each of them counts; None: 1\n"
+    "minlength: how long the result is at least\n"
+    "maxlength: how long it is at most; greater integers do not count\n"
+    "dtype: the dtype of the result where no weights are given\n"
+    "axis: -1: count in each row; 0 or None: in the whole tensor\n"
+    "binary_output: True: 1 for what occurs, whatever its number\n"
+    "example: tf.math.bincount([1, 1, 3]).numpy().tolist()  # [0, 2, 0, 1]")
 {
     TW_TEMPS(t);
     tw__bins bins = { args->minlength, args->maxlength, args->axis, args->dtype, args->binary_output };

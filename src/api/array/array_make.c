@@ -28,7 +28,10 @@ static tw_tensor *with_dtype(tw_tensor *value, tw_dtype dtype)
 }
 
 TW_API(constant, "constant(value: tensor<dtype>, dtype: dtype = None, shape: shape = None, name: str = Const) -> tensor",
-       "A tensor of the value; with a shape, the value is repeated or put into that shape.")
+       "A tensor of the value; with a shape, the value is repeated or put into that shape.\n"
+       "value: numbers, texts, lists of such or an array\n"
+       "shape: the shape of the result; None: that of the value\n"
+       "example: tf.constant(7, shape=(2, 2)).numpy().tolist()  # [[7, 7], [7, 7]]")
 {
     tw_tensor *value = with_dtype(args->value, args->dtype);
     if (!value || args->shape.rank < 0)
@@ -56,7 +59,11 @@ TW_API(constant, "constant(value: tensor<dtype>, dtype: dtype = None, shape: sha
 
 TW_API(convert_to_tensor,
        "convert_to_tensor(value: tensor<dtype>, dtype: dtype = None, dtype_hint: dtype = None, name: str = None) -> tensor",
-       "The value as a tensor; dtype_hint is tried first where no dtype is given.")
+       "The value as a tensor; dtype_hint is tried first where no dtype is given.\n"
+       "value: a tensor, a variable, an array, numbers, texts or lists of such\n"
+       "dtype_hint: the dtype to take if the value can be of it\n"
+       "raises: ValueError: the value can't become a tensor of that dtype\n"
+       "example: tf.convert_to_tensor([1, 2], dtype_hint=tf.float32).dtype  # tf.float32")
 {
     return with_dtype(args->value, args->dtype);
 }
@@ -71,19 +78,25 @@ static tw_tensor *filled(tw_tensor *shape, tw_dtype dtype, bool one, const char 
 }
 
 TW_API(zeros, "zeros(shape: tensor<int32>, dtype: dtype = float32, name: str = None, layout: value = None) -> tensor",
-       "A tensor of zeros.")
+       "A tensor of zeros.\n"
+       "layout: must be None")
 {
     return refuse_layout(&args->layout, "zeros") == TW_OK ? filled(args->shape, args->dtype, false, args->name, "zeros") : NULL;
 }
 
 TW_API(ones, "ones(shape: tensor<int32>, dtype: dtype = float32, name: str = None, layout: value = None) -> tensor",
-       "A tensor of ones.")
+       "A tensor of ones.\n"
+       "layout: must be None")
 {
     return refuse_layout(&args->layout, "ones") == TW_OK ? filled(args->shape, args->dtype, true, args->name, "ones") : NULL;
 }
 
 TW_API(fill, "fill(dims: tensor<int32>, value: tensor, name: str = None, layout: value = None) -> tensor",
-       "A tensor of one value.")
+       "A tensor of one value.\n"
+       "dims: the shape of the result\n"
+       "value: a single value\n"
+       "layout: must be None\n"
+       "example: tf.fill([2, 2], 9).numpy().tolist()  # [[9, 9], [9, 9]]")
 {
     return refuse_layout(&args->layout, "fill") == TW_OK ? TW_CALL(Fill, args->dims, args->value) : NULL;
 }
@@ -101,7 +114,10 @@ static tw_tensor *filled_like(tw_tensor *input, tw_dtype dtype, const tw_op *op,
 }
 
 TW_API(zeros_like, "zeros_like(input: tensor|ragged, dtype: dtype = None, name: str = None, layout: value = None) -> tensor",
-       "Zeros of the same shape.")
+       "Zeros of the same shape.\n"
+       "input: the tensor whose shape is taken\n"
+       "dtype: the dtype of the result; None: that of the input\n"
+       "layout: must be None")
 {
     if (refuse_layout(&args->layout, "zeros_like") != TW_OK)
         return NULL;
@@ -109,7 +125,10 @@ TW_API(zeros_like, "zeros_like(input: tensor|ragged, dtype: dtype = None, name: 
 }
 
 TW_API(ones_like, "ones_like(input: tensor|ragged, dtype: dtype = None, name: str = None, layout: value = None) -> tensor",
-       "Ones of the same shape.")
+       "Ones of the same shape.\n"
+       "input: the tensor whose shape is taken\n"
+       "dtype: the dtype of the result; None: that of the input\n"
+       "layout: must be None")
 {
     if (refuse_layout(&args->layout, "ones_like") != TW_OK)
         return NULL;

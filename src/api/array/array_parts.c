@@ -9,7 +9,12 @@
 TW_API(dynamic_partition,
        "dynamic_partition(data: tensor, partitions: tensor<int32>, num_partitions: int, name: str = "
        "None) -> tensors",
-       "Deals out the rows of a tensor to so many, by their numbers.")
+       "Deals out the rows of a tensor to so many, by their numbers.\n"
+       "data: the rows\n"
+       "partitions: for each row the number of its part\n"
+       "num_partitions: how many parts there are\n"
+       "returns: a list of so many tensors\n"
+       "example: [t.numpy().tolist() for t in tf.dynamic_partition([1, 2, 3], [0, 1, 0], 2)]  # [[1, 3], [2]]")
 {
     return tw__call_many(&tw__op_DynamicPartition, TW_IN(args->data, args->partitions), 2,
                          TW_WITH(TW_A_INT("num_partitions", args->num_partitions)), 1,
@@ -17,7 +22,8 @@ TW_API(dynamic_partition,
 }
 
 TW_API(parallel_stack, "parallel_stack(values: tensors, name: str = parallel_stack) -> tensor",
-       "Stacks tensors of one shape, which must be known, along a new first axis.")
+       "Stacks tensors of one shape, which must be known, along a new first axis.\n"
+       "values: tensors of one shape and dtype")
 {
     TW_TEMPS(t);
     if (!tw__tracing) {
@@ -45,7 +51,10 @@ TW_API(parallel_stack, "parallel_stack(values: tensors, name: str = parallel_sta
 }
 
 TW_API(fingerprint, "fingerprint(data: tensor, method: str = farmhash64, name: str = None) -> tensor",
-       "Eight bytes for each row that tell it from others.")
+       "Eight bytes for each row that tell it from others.\n"
+       "data: a tensor whose first dimension is that of the rows\n"
+       "method: `farmhash64`, the only one\n"
+       "returns: bytes (uint8) of the shape [rows, 8]")
 {
     tw_auto tw_tensor *method = tw_tensor_string(args->method, strlen(args->method));
     return TW_CALL(Fingerprint, args->data, method);
@@ -57,7 +66,11 @@ TW_API(timestamp, "timestamp(name: str = None) -> tensor", "The seconds since 19
 }
 
 TW_API(broadcast_static_shape, "broadcast_static_shape(shape_x: shape, shape_y: shape) -> shape",
-       "The shape that two shapes broadcast to, as far as they are known.")
+       "The shape that two shapes broadcast to, as far as they are known.\n"
+       "shape_x: a shape\n"
+       "shape_y: another one\n"
+       "raises: ValueError: the shapes can't be broadcast\n"
+       "example: tf.broadcast_static_shape(tf.TensorShape([3, 1]), tf.TensorShape([1, 4]))  # TensorShape([3, 4])")
 {
     tw_shape out = TW_UNKNOWN_SHAPE;
     if (!tw__shape_broadcast(&args->shape_x, &args->shape_y, &out))
@@ -71,7 +84,10 @@ TW_API(broadcast_static_shape, "broadcast_static_shape(shape_x: shape, shape_y: 
 TW_API(
     histogram_fixed_width,
     "histogram_fixed_width(values: tensor<T>, value_range: tensor<T>, nbins: tensor<int32> = None, dtype: dtype = int32, name: str = None) -> tensor",
-    "How many values lie in each of `nbins` bins of equal width; the first and the last take those outside.")
+    "How many values lie in each of `nbins` bins of equal width; the first and the last take those outside.\n"
+    "values: the numbers\n"
+    "value_range: the lower end of the first bin and the upper end of the last\n"
+    "nbins: how many bins there are")
 {
     tw_auto tw_tensor *hundred = tw_tensor_int(100);
     tw_tensor *nbins = args->nbins ? args->nbins : hundred;
@@ -81,7 +97,10 @@ TW_API(
 TW_API(histogram_fixed_width_bins,
        "histogram_fixed_width_bins(values: tensor<T>, value_range: tensor<T>, nbins: int = "
        "100, dtype: dtype = int32, name: str = None) -> tensor",
-       "In which of `nbins` bins of equal width each value lies.")
+       "In which of `nbins` bins of equal width each value lies.\n"
+       "values: the numbers\n"
+       "value_range: the lower end of the first bin and the upper end of the last\n"
+       "nbins: how many bins there are")
 {
     TW_TEMPS(t);
     if (args->nbins < 1 || args->nbins > INT32_MAX) {

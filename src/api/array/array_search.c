@@ -30,7 +30,11 @@ static tw_tensor *as_rows(tw_tensor *x, const char *what)
 TW_API(
     searchsorted,
     "searchsorted(sorted_sequence: tensor<T>, values: tensor<T>, side: str = left, out_type: dtype = int32, name: str = None) -> tensor",
-    "Where values stand in sorted rows: before (side left) or behind (side right) those that equal them.")
+    "Where values stand in sorted rows: before (side left) or behind (side right) those that equal them.\n"
+    "sorted_sequence: rows in rising order\n"
+    "values: what to look for in each row\n"
+    "side: `left`: the first place that fits; `right`: the last\n"
+    "example: tf.searchsorted([1, 3, 5], [3, 4]).numpy().tolist()  # [1, 2]")
 {
     bool right = strcmp(args->side, "right") == 0;
     if (!right && strcmp(args->side, "left") != 0) {
@@ -46,7 +50,10 @@ TW_API(
 
 TW_API(sequence_mask,
        "sequence_mask(lengths: tensor<int32>, maxlen: tensor<int32> = None, dtype: dtype = bool, name: str = None) -> tensor",
-       "True (or 1) in the first `lengths` places of rows that are maxlen long, the longest length if it is not given.")
+       "True (or 1) in the first `lengths` places of rows that are maxlen long, the longest length if it is not given.\n"
+       "lengths: how many places are true\n"
+       "maxlen: how long rows are; None: as the greatest of the lengths\n"
+       "example: tf.sequence_mask([1, 3]).numpy().tolist()  # [[True, False, False], [True, True, True]]")
 {
     tw_auto tw_tensor *longest = NULL;
     if (args->maxlen) {
@@ -92,7 +99,13 @@ TW_API(
     math_confusion_matrix,
     "math.confusion_matrix|compat.v1.confusion_matrix(labels: tensor, predictions: tensor, num_classes: tensor<int64> = None, weights: tensor = None, "
     "dtype: dtype = int32, name: str = None) -> tensor",
-    "How often (or with what weight) each class was taken for each other: a row per label, a column per prediction.")
+    "How often (or with what weight) each class was taken for each other: a row per label, a column per prediction.\n"
+    "labels: the true classes, from 0 on\n"
+    "predictions: the classes that were predicted\n"
+    "num_classes: how many classes there are; None: as many as occur\n"
+    "weights: what each pair counts; None: 1\n"
+    "dtype: the dtype of the result\n"
+    "example: tf.math.confusion_matrix([0, 1, 1], [0, 1, 0]).numpy().tolist()  # [[1, 0], [1, 1]]")
 {
     tw_auto tw_tensor *labels = class_numbers(args->labels, args->predictions);
     tw_auto tw_tensor *predictions = labels ? class_numbers(args->predictions, args->labels) : NULL;

@@ -14,7 +14,14 @@ static tw_tensor *number_of(double value, tw_dtype dtype)
 TW_API(
     one_hot,
     "one_hot(indices: tensor<int32>|ragged, depth: tensor<int32>, on_value: tensor<dtype> = None, off_value: tensor<dtype> = None, axis: int = None, dtype: dtype = None, name: str = None) -> tensor",
-    "on_value (1) where the place along the new axis is the index, else off_value (0).")
+    "on_value (1) where the place along the new axis is the index, else off_value (0).\n"
+    "indices: the places that are on; those that are out of range give none\n"
+    "depth: the length of the new dimension\n"
+    "on_value: what stands at the index; None: 1\n"
+    "off_value: what stands elsewhere; None: 0\n"
+    "axis: where the new dimension stands; None or -1: at the end\n"
+    "dtype: the dtype of the result; None: that of the values, or float32\n"
+    "example: tf.one_hot([0, 2], 3).numpy().tolist()  # [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]")
 {
     tw_tensor *given = args->on_value ? args->on_value : args->off_value;
     tw_dtype dtype = args->dtype != TW_DTYPE_NONE ? args->dtype : given ? given->dtype : TW_FLOAT32;
@@ -164,7 +171,11 @@ static tw_tensor *repeat_later(tw_tensor *x, tw_tensor *repeats, int axis)
 }
 
 TW_API(repeat, "repeat(input: tensor, repeats: tensor<int32>, axis: int = None, name: str = None) -> tensor",
-       "Repeats each element (or slice along an axis) so many times.")
+       "Repeats each element (or slice along an axis) so many times.\n"
+       "input: a tensor\n"
+       "repeats: how often each is repeated: one number, or one for each\n"
+       "axis: the dimension whose slices are repeated; None: elements of the flat tensor\n"
+       "example: tf.repeat([1, 2], [2, 3]).numpy().tolist()  # [1, 1, 2, 2, 2]")
 {
     TW_TEMPS(t);
     int axis = 0;
@@ -213,7 +224,10 @@ TW_API(repeat, "repeat(input: tensor, repeats: tensor<int32>, axis: int = None, 
 }
 
 TW_API(meshgrid, "meshgrid(*args: tensors, *, indexing: str {xy, ij} = xy, name: str = meshgrid) -> tensors",
-       "Coordinates of a grid: each vector spread over the axes of the others.")
+       "Coordinates of a grid: each vector spread over the axes of the others.\n"
+       "args: vectors\n"
+       "indexing: `xy`: the first vector runs along the columns; `ij`: along the rows\n"
+       "returns: a list with a tensor for each vector")
 {
     TW_TEMPS(t);
     int64_t count = args->args.count;
@@ -250,7 +264,14 @@ TW_API(
     linalg_diag,
     "linalg.diag|compat.v1.matrix_diag(diagonal: tensor<T>, name: str = diag, k: tensor<int32> = None, num_rows: int = -1, num_cols: int = -1, "
     "padding_value: tensor<T> = None, align: str = RIGHT_LEFT) -> tensor",
-    "Matrices with given diagonals.")
+    "Matrices with given diagonals.\n"
+    "diagonal: the diagonals; with several, the dimension before the last counts them\n"
+    "k: which diagonal: 0 the main one, positive ones above it, negative ones below; two numbers are a band from the lower to the higher one\n"
+    "num_rows: how many rows the matrices have; -1: as few as hold the diagonals\n"
+    "num_cols: how many columns they have; -1: as few as hold the diagonals\n"
+    "padding_value: what stands outside of the diagonals; None: 0\n"
+    "align: to which end diagonals that are shorter than the others are moved: that of those above the main one, `_`, that of those below\n"
+    "example: tf.linalg.diag([1, 2]).numpy().tolist()  # [[1, 0], [0, 2]]")
 {
     tw_auto tw_tensor *k = args->k ? tw_retain(args->k) : tw_tensor_int(0);
     tw_auto tw_tensor *rows = tw_tensor_int((int32_t)args->num_rows), *columns = tw_tensor_int((int32_t)args->num_cols);
@@ -265,7 +286,12 @@ TW_API(
     linalg_diag_part,
     "linalg.diag_part|compat.v1.matrix_diag_part(input: tensor<T>, name: str = diag_part, k: tensor<int32> = None, padding_value: tensor<T> = None, "
     "align: str = RIGHT_LEFT) -> tensor",
-    "Diagonals of matrices.")
+    "Diagonals of matrices.\n"
+    "input: matrices [..., M, N]\n"
+    "k: which diagonal: 0 the main one, positive ones above it, negative ones below; two numbers are a band from the lower to the higher one\n"
+    "padding_value: what fills diagonals that are shorter than the longest; None: 0\n"
+    "align: to which end such diagonals are moved: that of those above the main one, `_`, that of those below\n"
+    "example: tf.linalg.diag_part([[1, 2], [3, 4]]).numpy().tolist()  # [1, 4]")
 {
     tw_auto tw_tensor *k = args->k ? tw_retain(args->k) : tw_tensor_int(0);
     tw_auto tw_tensor *padding =

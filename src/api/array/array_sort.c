@@ -6,27 +6,41 @@
 #include "rows.h"
 
 TW_API(math_argmax, "math.argmax|argmax(input: tensor, axis: int = None, output_type: dtype = int64, name: str = None) -> tensor",
-       "Where the greatest element along an axis (the first if none is named) stands.")
+       "Where the greatest element along an axis (the first if none is named) stands.\n"
+       "input: numbers\n"
+       "axis: the dimension to search; None: 0\n"
+       "example: tf.argmax([3, 1, 2]).numpy()  # 0")
 {
     return tw__call_axis(&tw__op_ArgMax, args->input, args->axis == TW_NO_INT ? 0 : args->axis,
                          TW_WITH(TW_A_TYPE("output_type", args->output_type)), 1);
 }
 
 TW_API(math_argmin, "math.argmin|argmin(input: tensor, axis: int = None, output_type: dtype = int64, name: str = None) -> tensor",
-       "Where the least element along an axis (the first if none is named) stands.")
+       "Where the least element along an axis (the first if none is named) stands.\n"
+       "input: numbers\n"
+       "axis: the dimension to search; None: 0\n"
+       "example: tf.argmin([3, 1, 2]).numpy()  # 1")
 {
     return tw__call_axis(&tw__op_ArgMin, args->input, args->axis == TW_NO_INT ? 0 : args->axis,
                          TW_WITH(TW_A_TYPE("output_type", args->output_type)), 1);
 }
 
 TW_API(unique, "unique(x: tensor, out_idx: dtype = int32, name: str = None) -> tensors<Unique>",
-       "The different values of a vector, and where each element's value is among them.")
+       "The different values of a vector, and where each element's value is among them.\n"
+       "x: a vector\n"
+       "out_idx: the dtype of the places\n"
+       "returns: `y`, the values in the order of their first occurrence, and `idx`, a place in it for each element\n"
+       "example: tf.unique([4, 7, 4]).idx.numpy().tolist()  # [0, 1, 0]")
 {
     return tw__call_many(&tw__op_Unique, TW_IN(args->x), 1, TW_WITH(TW_A_TYPE("out_idx", args->out_idx)), 1, 2);
 }
 
 TW_API(unique_with_counts, "unique_with_counts(x: tensor, out_idx: dtype = int32, name: str = None) -> tensors<UniqueWithCounts>",
-       "The different values of a vector, where each element's value is among them, and how often each occurs.")
+       "The different values of a vector, where each element's value is among them, and how often each occurs.\n"
+       "x: a vector\n"
+       "out_idx: the dtype of the places and counts\n"
+       "returns: `y`, the values in the order of their first occurrence, `idx`, a place in it for each element, and `count`\n"
+       "example: tf.unique_with_counts([4, 7, 4]).count.numpy().tolist()  # [2, 1]")
 {
     return tw__call_many(&tw__op_UniqueWithCounts, TW_IN(args->x), 1, TW_WITH(TW_A_TYPE("out_idx", args->out_idx)), 1, 3);
 }
@@ -46,7 +60,13 @@ static tw_tensors top_k(tw_tensor *input, int64_t k, bool sorted, tw_dtype index
 TW_API(
     math_top_k,
     "math.top_k|nn.top_k|compat.v1.top_k(input: tensor, k: int = 1, sorted: bool = True, index_type: dtype = int32, name: str = None) -> tensors<TopKV2>",
-    "The k greatest elements of each row, and where they stand.")
+    "The k greatest elements of each row, and where they stand.\n"
+    "input: numbers; rows are along the last dimension\n"
+    "k: how many of each row are taken\n"
+    "sorted: True: the greatest first; False: in any order\n"
+    "index_type: the dtype of the indices\n"
+    "returns: `values` and `indices`\n"
+    "example: tf.math.top_k([1, 9, 5], k=2).values.numpy().tolist()  # [9, 5]")
 {
     if (args->k < 0) {
         tw__fail_op("TopKV2", TW_INVALID_ARGUMENT, "Need k >= 0, got %lld", (long long)args->k);
@@ -58,7 +78,11 @@ TW_API(
 TW_API(
     math_in_top_k,
     "math.in_top_k|nn.in_top_k|compat.v1.in_top_k(targets: tensor<I>, predictions: tensor<float32>, k: tensor<I>, name: str = None) -> tensor",
-    "Whether each target is among its row's k greatest predictions.")
+    "Whether each target is among its row's k greatest predictions.\n"
+    "targets: a class for each row\n"
+    "predictions: a score for each class, [batch, classes]\n"
+    "k: how many of the greatest scores count\n"
+    "returns: a vector of booleans")
 {
     return TW_CALL(InTopKV2, args->predictions, args->targets, args->k);
 }
@@ -130,14 +154,22 @@ static tw_tensor *sorted_part(tw_tensor *values, int64_t given, const char *dire
 }
 
 TW_API(sort, "sort(values: tensor, axis: int = -1, direction: str = ASCENDING, name: str = None) -> tensor",
-       "Sorts along an axis.")
+       "Sorts along an axis.\n"
+       "values: numbers\n"
+       "direction: `ASCENDING` or `DESCENDING`\n"
+       "example: tf.sort([3, 1, 2], direction='DESCENDING').numpy().tolist()  # [3, 2, 1]")
 {
     return sorted_part(args->values, args->axis, args->direction, 0, "sort");
 }
 
 TW_API(argsort,
        "argsort(values: tensor, axis: int = -1, direction: str = ASCENDING, stable: bool = False, name: str = None) -> tensor",
-       "Where the elements in order stand along an axis; equal ones keep their order.")
+       "Where the elements in order stand along an axis; equal ones keep their order.\n"
+       "values: numbers\n"
+       "direction: `ASCENDING` or `DESCENDING`\n"
+       "stable: kept for programs that set it; equal elements always keep their order\n"
+       "returns: indices (int32) of the shape of `values`\n"
+       "example: tf.argsort([3, 1, 2]).numpy().tolist()  # [1, 2, 0]")
 {
     return sorted_part(args->values, args->axis, args->direction, 1, "argsort");
 }

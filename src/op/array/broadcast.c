@@ -84,7 +84,10 @@ static bool broadcast_to_words(tw__wording *w)
 TW_OP(BroadcastTo, .inputs = "input: T, shape: Tidx", .outputs = "output: T", .attrs = "T: type, Tidx: {int32, int64} = int32",
       .shape = broadcast_shape, .compute = broadcast_compute, .gradient = broadcast_gradient, .words = broadcast_to_words,
       .function = "broadcast_to(input: tensor, shape: tensor<int32>, name: str = None) -> tensor",
-      .doc = "Repeats dimensions of one until the tensor has the given shape.");
+      .doc = "Repeats dimensions of one until the tensor has the given shape.\n"
+             "input: a tensor\n"
+             "raises: InvalidArgumentError: the tensor can't be broadcast to that shape\n"
+             "example: tf.broadcast_to([1, 2], [2, 2]).numpy().tolist()  # [[1, 2], [1, 2]]");
 
 static tw_status args_shape(tw__inference *inference)
 {
@@ -114,4 +117,7 @@ static tw_status args_compute(tw__kernel *kernel)
 
 TW_OP(BroadcastArgs, .inputs = "s0: T, s1: T", .outputs = "r0: T", .attrs = "T: {int32, int64} = int32", .shape = args_shape,
       .compute = args_compute, .function = "broadcast_dynamic_shape(shape_x: tensor<I>, shape_y: tensor<I>) -> tensor",
-      .doc = "The shape that two shapes broadcast to.");
+      .doc = "The shape that two shapes broadcast to.\n"
+             "shape_x: a shape, as a vector of integers\n"
+             "shape_y: another one\n"
+             "example: tf.broadcast_dynamic_shape([3, 1], [1, 4]).numpy().tolist()  # [3, 4]");

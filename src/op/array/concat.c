@@ -335,7 +335,10 @@ TW_OP(Pack, .inputs = "values: N * T", .outputs = "output: T", .attrs = "N: int 
       .shape = pack_shape, .compute = pack_compute, .gradient = pack_gradient, .words = pack_words, .node_name = "stack",
       .scope = TW_SCOPE_ALWAYS, .static_value = true, .partial = pack_partial,
       .function = "stack(values: tensors<T>, axis: int = 0, name: str = stack) -> tensor",
-      .doc = "Stacks tensors along a new axis.");
+      .doc = "Stacks tensors along a new axis.\n"
+             "values: tensors of one shape and dtype\n"
+             "axis: where the new dimension stands in the result; negative ones count from the end\n"
+             "example: tf.stack([[1, 2], [3, 4]], axis=1).numpy().tolist()  # [[1, 3], [2, 4]]");
 
 /* ---- Unpack ---- */
 

@@ -57,7 +57,10 @@ static tw_status diag_gradient(tw__gradient *gradient)
 TW_OP(Diag, .inputs = "diagonal: T", .outputs = "output: T", .attrs = "T: {" NUMBERS "}", .shape = diag_shape,
       .compute = diag_compute, .gradient = diag_gradient,
       .function = "linalg.tensor_diag|compat.v1.diag(diagonal: tensor, name: str = None) -> tensor",
-      .doc = "Zeros with the tensor on the diagonal.");
+      .doc = "Zeros with the tensor on the diagonal.\n"
+             "diagonal: a tensor of one dimension or more\n"
+             "returns: a tensor with each of its dimensions twice\n"
+             "example: tf.linalg.tensor_diag([1, 2]).numpy().tolist()  # [[1, 0], [0, 2]]");
 
 static tw_status part_shape(tw__inference *inference)
 {
@@ -90,7 +93,9 @@ static tw_status part_compute(tw__kernel *kernel)
 TW_OP(DiagPart, .inputs = "input: T", .outputs = "diagonal: T", .attrs = "T: {" NUMBERS "}", .shape = part_shape,
       .compute = part_compute, .gradient = diag_gradient,
       .function = "linalg.tensor_diag_part|compat.v1.diag_part(input: tensor, name: str = None) -> tensor",
-      .doc = "The diagonal of a tensor.");
+      .doc = "The diagonal of a tensor.\n"
+             "input: a tensor whose second half of dimensions equals the first\n"
+             "example: tf.linalg.tensor_diag_part([[1, 2], [3, 4]]).numpy().tolist()  # [1, 4]");
 
 /* ---- MatrixBandPart ---- */
 
@@ -143,7 +148,11 @@ TW_OP(MatrixBandPart, .inputs = "input: T, num_lower: Tindex, num_upper: Tindex"
       .attrs = "T: type, Tindex: {int32, int64} = int64", .shape = band_shape, .compute = band_compute, .gradient = band_gradient,
       .function = "linalg.band_part|compat.v1.matrix_band_part(input: tensor, num_lower: tensor<I>, num_upper: tensor<I>, "
                   "name: str = None) -> tensor",
-      .doc = "Zeros outside of a band around the diagonal of each matrix.");
+      .doc = "Zeros outside of a band around the diagonal of each matrix.\n"
+             "input: matrices [..., M, N]\n"
+             "num_lower: how many diagonals below the main one stay; negative: all\n"
+             "num_upper: how many diagonals above it stay; negative: all\n"
+             "example: tf.linalg.band_part([[1, 2], [3, 4]], -1, 0).numpy().tolist()  # [[1, 0], [3, 4]]");
 
 /* ---- MatrixDiagV3, MatrixDiagPartV3 ----
  *

@@ -104,7 +104,8 @@ static tw_status hand_back(tw__gradient *gradient)
 #define SAME .shape = tw_shape_same, .compute = hand_on, .makes_outputs = true
 TW_OP(GuaranteeConst, .inputs = "input: T", .outputs = "output: T", .attrs = "T: type", SAME, .stateful = true,
       .no_gradient = true, .function = "guarantee_const(input: tensor, name: str = None) -> tensor",
-      .doc = "The same value, which the caller promises not to change between runs.");
+      .doc = "The same value, which the caller promises not to change between runs.\n"
+             "input: a tensor");
 TW_OP(Copy, .inputs = "input: T", .outputs = "output: T",
       .attrs = "T: type, tensor_name: string = '', debug_ops_spec: list(string) = []", SAME, .gradient = hand_back,
       .doc = "The same value.");

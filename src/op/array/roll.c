@@ -72,7 +72,11 @@ TW_OP(Roll, .inputs = "input: T, shift: Tshift, axis: Taxis", .outputs = "output
       .attrs = "T: type, Tshift: {int32, int64}, Taxis: {int32, int64}", .shape = roll_shape, .compute = roll_compute,
       .gradient = roll_gradient,
       .function = "roll(input: tensor, shift: tensor<int32>, axis: tensor<int32>, name: str = None) -> tensor",
-      .doc = "Elements moved along axes; those that leave at one end come in at the other.");
+      .doc = "Elements moved along axes; those that leave at one end come in at the other.\n"
+             "input: a tensor\n"
+             "shift: by how many places elements move, for each dimension of `axis`; negative ones move to the front\n"
+             "axis: the dimensions to move along\n"
+             "example: tf.roll([1, 2, 3, 4], 1, 0).numpy().tolist()  # [4, 1, 2, 3]");
 
 /* ---- EnsureShape ---- */
 

@@ -120,7 +120,11 @@ TW_OP(ScatterNd, .inputs = "indices: Tindices, updates: T, shape: Tindices", .ou
       .attrs = "T: type, Tindices: {int16, int32, int64}", .shape = scatter_shape, .compute = scatter_compute,
       .gradient = scatter_gradient, .words = scatter_nd_words,
       .function = "scatter_nd(indices: tensor<I>, updates: tensor, shape: tensor<I>, name: str = None) -> tensor",
-      .doc = "Adds slices into zeros, by index.");
+      .doc = "Adds slices into zeros, by index.\n"
+             "indices: the last dimension holds an index for each leading dimension of the result\n"
+             "updates: the slices, one for each index; those of equal indices are added up\n"
+             "shape: the shape of the result\n"
+             "example: tf.scatter_nd([[1], [3]], [9, 8], [4]).numpy().tolist()  # [0, 9, 0, 8]");
 
 /* ---- TensorScatter… ---- */
 
@@ -195,21 +199,35 @@ TW_OP(
     .function =
         "tensor_scatter_nd_update|compat.v1.tensor_scatter_update(tensor: tensor<T>, indices: tensor<int32>, updates: tensor<T>, "
         "name: str = None) -> tensor",
-    .doc = "Writes slices over those of a tensor, by index.");
+    .doc = "Writes slices over those of a tensor, by index.\n"
+           "tensor: the tensor; it is left as it is\n"
+           "indices: the last dimension holds an index for each leading dimension of `tensor`\n"
+           "updates: the slices, one for each index\n"
+           "returns: a new tensor of the same shape\n"
+           "example: tf.tensor_scatter_nd_update([1, 2, 3], [[0], [2]], [10, 30]).numpy().tolist()  # [10, 2, 30]");
 
 TW_OP(TensorScatterAdd, .inputs = "tensor: T, indices: Tindices, updates: T", .outputs = "output: T",
       .attrs = "T: type, Tindices: {int32, int64}", .shape = tensor_shape, .compute = add_compute, .gradient = add_gradient,
       .function =
           "tensor_scatter_nd_add|compat.v1.tensor_scatter_add(tensor: tensor<T>, indices: tensor<int32>, updates: tensor<T>, "
           "name: str = None) -> tensor",
-      .doc = "Adds slices to those of a tensor, by index.");
+      .doc = "Adds slices to those of a tensor, by index.\n"
+             "tensor: the tensor; it is left as it is\n"
+             "indices: the last dimension holds an index for each leading dimension of `tensor`\n"
+             "updates: the slices, one for each index\n"
+             "returns: a new tensor of the same shape\n"
+             "example: tf.tensor_scatter_nd_add([1, 2, 3], [[0], [2]], [10, 30]).numpy().tolist()  # [11, 2, 33]");
 
 TW_OP(TensorScatterSub, .inputs = "tensor: T, indices: Tindices, updates: T", .outputs = "output: T",
       .attrs = "T: type, Tindices: {int32, int64}", .shape = tensor_shape, .compute = sub_compute, .gradient = sub_gradient,
       .function =
           "tensor_scatter_nd_sub|compat.v1.tensor_scatter_sub(tensor: tensor<T>, indices: tensor<int32>, updates: tensor<T>, "
           "name: str = None) -> tensor",
-      .doc = "Subtracts slices from those of a tensor, by index.");
+      .doc = "Subtracts slices from those of a tensor, by index.\n"
+             "tensor: the tensor; it is left as it is\n"
+             "indices: the last dimension holds an index for each leading dimension of `tensor`\n"
+             "updates: the slices, one for each index\n"
+             "returns: a new tensor of the same shape");
 
 /* ---- the greater or the smaller ---- */
 
@@ -248,10 +266,18 @@ TW_OP(TensorScatterMax, .inputs = "tensor: T, indices: Tindices, updates: T", .o
       .attrs = "T: type, Tindices: {int32, int64}", .shape = tensor_shape, .compute = max_compute, .gradient = extreme_gradient,
       .function = "tensor_scatter_nd_max(tensor: tensor<T>, indices: tensor<int32>, updates: "
                   "tensor<T>, name: str = None) -> tensor",
-      .doc = "The greater of slices of a tensor and others, by index.");
+      .doc = "The greater of slices of a tensor and others, by index.\n"
+             "tensor: the tensor; it is left as it is\n"
+             "indices: the last dimension holds an index for each leading dimension of `tensor`\n"
+             "updates: the slices, one for each index\n"
+             "returns: a new tensor of the same shape");
 
 TW_OP(TensorScatterMin, .inputs = "tensor: T, indices: Tindices, updates: T", .outputs = "output: T",
       .attrs = "T: type, Tindices: {int32, int64}", .shape = tensor_shape, .compute = min_compute, .gradient = extreme_gradient,
       .function = "tensor_scatter_nd_min(tensor: tensor<T>, indices: tensor<int32>, updates: "
                   "tensor<T>, name: str = None) -> tensor",
-      .doc = "The smaller of slices of a tensor and others, by index.");
+      .doc = "The smaller of slices of a tensor and others, by index.\n"
+             "tensor: the tensor; it is left as it is\n"
+             "indices: the last dimension holds an index for each leading dimension of `tensor`\n"
+             "updates: the slices, one for each index\n"
+             "returns: a new tensor of the same shape");

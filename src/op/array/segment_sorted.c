@@ -108,7 +108,9 @@ TW_OP(SegmentSum, .inputs = "data: T, segment_ids: Tindices", .outputs = "output
       .attrs = "T: {" NUMBERS "}, Tindices: {int32, int64}", .shape = tw__sorted_segment_shape, .compute = sum_compute,
       .gradient = sum_gradient,
       .function = "math.segment_sum|compat.v1.segment_sum(data: tensor, segment_ids: tensor<int32>, name: str = None) -> tensor",
-      .doc = "Sums of the rows of each segment; the ids do not decrease.");
+      .doc = "Sums of the rows of each segment; the ids do not decrease.\n"
+             "data: the rows\n"
+             "example: tf.math.segment_sum([1, 2, 3], [0, 0, 1]).numpy().tolist()  # [3, 3]");
 
 /* ---- the others ---- */
 
@@ -204,16 +206,20 @@ static tw_status product_gradient(tw__gradient *g)
 TW_OP(SegmentMax, SORTED, .attrs = "T: {" REALS "}, " IDS, .gradient = extreme_gradient,
       .function = "math.segment_max|compat.v1.segment_max(data: tensor, segment_ids: tensor<int32>, "
                   "name: str = None) -> tensor",
-      .doc = "The greatest of the rows of each segment; the ids do not decrease.");
+      .doc = "The greatest of the rows of each segment; the ids do not decrease.\n"
+             "data: the rows");
 TW_OP(SegmentMin, SORTED, .attrs = "T: {" REALS "}, " IDS, .gradient = extreme_gradient,
       .function = "math.segment_min|compat.v1.segment_min(data: tensor, segment_ids: tensor<int32>, "
                   "name: str = None) -> tensor",
-      .doc = "The least of the rows of each segment; the ids do not decrease.");
+      .doc = "The least of the rows of each segment; the ids do not decrease.\n"
+             "data: the rows");
 TW_OP(SegmentProd, SORTED, .attrs = "T: {" NUMBERS "}, " IDS, .gradient = product_gradient,
       .function = "math.segment_prod|compat.v1.segment_prod(data: tensor, segment_ids: tensor<int32>, "
                   "name: str = None) -> tensor",
-      .doc = "Products of the rows of each segment; the ids do not decrease.");
+      .doc = "Products of the rows of each segment; the ids do not decrease.\n"
+             "data: the rows");
 TW_OP(SegmentMean, SORTED, .attrs = "T: {" NUMBERS "}, " IDS, .gradient = mean_gradient,
       .function = "math.segment_mean|compat.v1.segment_mean(data: tensor, segment_ids: tensor<int32>, "
                   "name: str = None) -> tensor",
-      .doc = "Means of the rows of each segment; the ids do not decrease.");
+      .doc = "Means of the rows of each segment; the ids do not decrease.\n"
+             "data: the rows");

@@ -102,7 +102,10 @@ TW_OP(
     .function =
         "math.unsorted_segment_sum|compat.v1.unsorted_segment_sum(data: tensor, segment_ids: tensor<int32>, num_segments: tensor<int32>, "
         "name: str = None) -> tensor",
-    .doc = "Sums of the rows of each segment.");
+    .doc = "Sums of the rows of each segment.\n"
+           "data: the rows\n"
+           "segment_ids: for each row the number of its segment, in any order; rows with a negative one do not count\n"
+           "example: tf.math.unsorted_segment_sum([1, 2, 3], [1, 0, 1], 2).numpy().tolist()  # [2, 4]");
 
 /* ---- the others ---- */
 
@@ -254,18 +257,24 @@ TW_OP(
     .function =
         "math.unsorted_segment_max|compat.v1.unsorted_segment_max(data: tensor, segment_ids: tensor<int32>, num_segments: tensor<int32>, "
         "name: str = None) -> tensor",
-    .doc = "The greatest of the rows of each segment, element by element.");
+    .doc = "The greatest of the rows of each segment, element by element.\n"
+           "data: the rows\n"
+           "segment_ids: for each row the number of its segment, in any order; rows with a negative one do not count");
 
 TW_OP(
     UnsortedSegmentMin, ROW, .attrs = "T: {" REALS "}, " IDS, .compute = min_compute, .gradient = extreme_gradient,
     .function =
         "math.unsorted_segment_min|compat.v1.unsorted_segment_min(data: tensor, segment_ids: tensor<int32>, num_segments: tensor<int32>, "
         "name: str = None) -> tensor",
-    .doc = "The least of the rows of each segment, element by element.");
+    .doc = "The least of the rows of each segment, element by element.\n"
+           "data: the rows\n"
+           "segment_ids: for each row the number of its segment, in any order; rows with a negative one do not count");
 
 TW_OP(
     UnsortedSegmentProd, ROW, .attrs = "T: {" NUMBERS "}, " IDS, .compute = product_compute, .gradient = product_gradient,
     .function =
         "math.unsorted_segment_prod|compat.v1.unsorted_segment_prod(data: tensor, segment_ids: tensor<int32>, num_segments: tensor<int32>, "
         "name: str = None) -> tensor",
-    .doc = "The products of the rows of each segment.");
+    .doc = "The products of the rows of each segment.\n"
+           "data: the rows\n"
+           "segment_ids: for each row the number of its segment, in any order; rows with a negative one do not count");

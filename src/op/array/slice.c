@@ -120,4 +120,8 @@ static tw_status slice_gradient(tw__gradient *gradient)
 TW_OP(Slice, .inputs = "input: T, begin: Index, size: Index", .outputs = "output: T", .attrs = "T: type, Index: {int32, int64}",
       .shape = slice_shape, .compute = slice_compute, .gradient = slice_gradient, .makes_outputs = true,
       .function = "slice(input_: tensor, begin: tensor<I>, size: tensor<I>, name: str = None) -> tensor",
-      .doc = "A box out of a tensor: where it begins and how large it is (-1: up to the end).");
+      .doc = "A box out of a tensor: where it begins and how large it is (-1: up to the end).\n"
+             "input_: a tensor\n"
+             "begin: where the box begins along each dimension\n"
+             "size: how long it is along each dimension; -1: up to the end\n"
+             "example: tf.slice([[1, 2, 3], [4, 5, 6]], [0, 1], [2, -1]).numpy().tolist()  # [[2, 3], [5, 6]]");

@@ -110,7 +110,10 @@ TW_OP(Tile, .inputs = "input: T, multiples: Tmultiples", .outputs = "output: T",
       .attrs = "T: type, Tmultiples: {int32, int64} = int32", .shape = tile_shape, .compute = tile_compute,
       .gradient = tile_gradient, .words = tile_words,
       .function = "tile(input: tensor, multiples: tensor<int32>, name: str = None) -> tensor",
-      .doc = "Repeats a tensor along each dimension.");
+      .doc = "Repeats a tensor along each dimension.\n"
+             "input: a tensor\n"
+             "multiples: how often each dimension is repeated\n"
+             "example: tf.tile([1, 2], [2]).numpy().tolist()  # [1, 2, 1, 2]");
 
 /* ---- OneHot ---- */
 

@@ -334,4 +334,8 @@ static tw_status bitcast_compute(tw__kernel *kernel)
 TW_OP(Bitcast, .inputs = "input: T", .outputs = "output: type", .attrs = "T: {" PLAIN "}, type: {" PLAIN "}",
       .shape = bitcast_shape, .compute = bitcast_compute, .no_gradient = true, .makes_outputs = true,
       .function = "bitcast(input: tensor|ragged, type: dtype, name: str = None) -> tensor",
-      .doc = "The same bytes as another dtype.");
+      .doc = "The same bytes as another dtype.\n"
+             "input: a tensor\n"
+             "type: the dtype that its bytes are read as\n"
+             "returns: a tensor of the same bytes; where sizes of elements differ, the last dimension comes or goes\n"
+             "example: tf.bitcast(1.0, tf.int32).numpy()  # 1065353216");

@@ -9,7 +9,9 @@ TW_API(
     math_l2_normalize,
     "math.l2_normalize|linalg.l2_normalize|nn.l2_normalize(x: tensor, axis: ints = None, epsilon: float = 1e-12, name: str = None, "
     "dim: ints = None) -> tensor",
-    "x divided by its Euclidean norm over axes; a norm below the root of epsilon counts as that.")
+    "x divided by its Euclidean norm over axes; a norm below the root of epsilon counts as that.\n"
+    "dim: an old name of `axis`\n"
+    "example: tf.math.l2_normalize([3.0, 4.0]).numpy().round(4).tolist()  # [0.6000000238418579, 0.800000011920929]")
 {
     TW_TEMPS(t);
     if (args->axis.given && args->dim.given) {
@@ -42,7 +44,9 @@ static tw_tensor *not_zero(tw_tensor *x)
 TW_API(
     math_count_nonzero,
     "math.count_nonzero(input: tensor, axis: ints = None, keepdims: bool = False, dtype: dtype = int64, name: str = None) -> tensor",
-    "How many elements over axes are not zero; texts that are not empty.")
+    "How many elements over axes are not zero; texts that are not empty.\n"
+    "input: numbers, booleans or texts\n"
+    "example: tf.math.count_nonzero([0, 3, 0, 7]).numpy()  # 2")
 {
     tw_auto tw_tensor *mask = not_zero(args->input);
     tw_auto tw_tensor *ones = cast_to(mask, TW_INT64);
@@ -75,7 +79,10 @@ TW_API(linalg_adjoint, "linalg.adjoint(matrix: tensor, name: str = None) -> tens
 }
 
 TW_API(linalg_normalize, "linalg.normalize(tensor: tensor, ord: value = None, axis: ints = None, name: str = None) -> tensors",
-       "The tensor divided by its norm over axes, and the norm.")
+       "The tensor divided by its norm over axes, and the norm.\n"
+       "tensor: a tensor\n"
+       "ord: which norm, as for `tf.norm`; None: `euclidean`\n"
+       "returns: the tensor that is scaled, and the norm")
 {
     tw_auto tw_tensor *norm = tw_norm(args->tensor, .ord = args->ord, .axis = args->axis, .keepdims = true);
     tw_auto tw_tensor *scaled = TW_CALL(RealDiv, args->tensor, norm);
@@ -120,7 +127,9 @@ TW_API(math_is_strictly_increasing,
 }
 
 TW_API(math_polyval, "math.polyval(coeffs: tensors<T>, x: tensor<T>, name: str = None) -> tensor",
-       "The polynomial with these coefficients, the highest first, at x.")
+       "The polynomial with these coefficients, the highest first, at x.\n"
+       "coeffs: a list of the coefficients, the highest first\n"
+       "example: tf.math.polyval([1.0, 2.0, 3.0], 2.0).numpy()  # 11.0")
 {
     TW_TEMPS(t);
     tw_tensor *sum = args->coeffs.count ? tw_retain(args->coeffs.items[0]) : TW_CALL(ZerosLike, args->x);
@@ -141,7 +150,9 @@ static tw_tensor *segment_counts(tw_tensor *data, tw_tensor *ids, tw_tensor *seg
 TW_API(
     math_unsorted_segment_mean,
     "math.unsorted_segment_mean|compat.v1.unsorted_segment_mean(data: tensor, segment_ids: tensor<int32>, num_segments: tensor<int32>, name: str = None) -> tensor",
-    "Means of the rows of each segment.")
+    "Means of the rows of each segment.\n"
+    "data: the rows\n"
+    "segment_ids: for each row the number of its segment, in any order; rows with a negative one do not count")
 {
     tw_auto tw_tensor *count = segment_counts(args->data, args->segment_ids, args->num_segments);
     tw_auto tw_tensor *sum = count ? tw_math_unsorted_segment_sum(args->data, args->segment_ids, args->num_segments) : NULL;
@@ -151,7 +162,9 @@ TW_API(
 TW_API(
     math_unsorted_segment_sqrt_n,
     "math.unsorted_segment_sqrt_n|compat.v1.unsorted_segment_sqrt_n(data: tensor, segment_ids: tensor<int32>, num_segments: tensor<int32>, name: str = None) -> tensor",
-    "Sums of the rows of each segment, divided by the root of their number.")
+    "Sums of the rows of each segment, divided by the root of their number.\n"
+    "data: the rows\n"
+    "segment_ids: for each row the number of its segment, in any order; rows with a negative one do not count")
 {
     TW_TEMPS(t);
     tw_auto tw_tensor *count = segment_counts(args->data, args->segment_ids, args->num_segments);
@@ -172,7 +185,9 @@ TW_API(nn_crelu, "nn.crelu(features: tensor, axis: int = -1, name: str = None) -
 TW_API(
     nn_weighted_cross_entropy_with_logits,
     "nn.weighted_cross_entropy_with_logits(labels: tensor<T>, logits: tensor<T>, pos_weight: tensor<T>, name: str = None) -> tensor",
-    "The cross-entropy of sigmoid(logits) with the labels, positive ones weighted.")
+    "The cross-entropy of sigmoid(logits) with the labels, positive ones weighted.\n"
+    "labels: numbers from 0 to 1\n"
+    "pos_weight: the factor of the loss of positive labels; above 1 fewer are missed")
 {
     TW_TEMPS(t);
     tw_tensor *x = args->logits, *z = args->labels;
@@ -193,7 +208,10 @@ TW_API(
 TW_API(
     nn_log_poisson_loss,
     "nn.log_poisson_loss(targets: tensor<T>, log_input: tensor<T>, compute_full_loss: bool = False, name: str = None) -> tensor",
-    "exp(log_input) - log_input * targets; in full with Stirling's term.")
+    "exp(log_input) - log_input * targets; in full with Stirling's term.\n"
+    "targets: the counts\n"
+    "log_input: the logarithms of the predicted means\n"
+    "compute_full_loss: True: add an approximation of log(targets!)")
 {
     TW_TEMPS(t);
     tw_tensor *z = args->targets, *c = args->log_input;
@@ -208,7 +226,8 @@ TW_API(
 }
 
 TW_API(nn_scale_regularization_loss, "nn.scale_regularization_loss(regularization_loss: tensor) -> tensor",
-       "The sum of the losses, divided by the number of a strategy's replicas.")
+       "The sum of the losses, divided by the number of a strategy's replicas.\n"
+       "regularization_loss: the losses")
 {
     TW_TEMPS(t);
     tw_tensor *sum = tw__reduce_axes(&tw__op_Sum, args->regularization_loss, (tw_ints){ 0 }, false);
@@ -218,7 +237,10 @@ TW_API(nn_scale_regularization_loss, "nn.scale_regularization_loss(regularizatio
 TW_API(
     nn_compute_average_loss,
     "nn.compute_average_loss(per_example_loss: tensor<T>, sample_weight: tensor<T> = None, global_batch_size: int = None) -> tensor",
-    "The sum of the losses, weighted if weights are given, divided by the size of the batch of all replicas.")
+    "The sum of the losses, weighted if weights are given, divided by the size of the batch of all replicas.\n"
+    "per_example_loss: a loss for each sample\n"
+    "global_batch_size: the size of the batch of all replicas; None: that of the losses times the number of replicas\n"
+    "example: tf.nn.compute_average_loss([1.0, 3.0]).numpy()  # 2.0")
 {
     TW_TEMPS(t);
     tw_tensor *loss = args->per_example_loss;

@@ -134,7 +134,9 @@ static tw_type_spec *spec_of(const tw_value *value)
     return tw__is_composite(value->object) ? tw__composite_spec(value->object) : NULL;
 }
 
-TW_METHOD(type_spec_equal, "TypeSpec.__eq__(self: type_spec, other: value) -> bool", "Whether both say the same.")
+TW_METHOD(type_spec_equal, "TypeSpec.__eq__(self: type_spec, other: value) -> bool",
+          "Whether both say the same.\n"
+          "other: what to compare with")
 {
     if (args->other.kind != TW_VALUE_OBJECT || !tw__is(args->other.object, args->self->object.class))
         return false;
@@ -162,13 +164,15 @@ static bool covers(const tw_type_spec *spec, const tw_value *value)
 }
 
 TW_METHOD(type_spec_is_compatible_with, "TypeSpec.is_compatible_with(self: type_spec, spec_or_value: value) -> bool",
-          "Whether a value (or those of another spec) is of this type.")
+          "Whether a value (or those of another spec) is of this type.\n"
+          "spec_or_value: a value, or a spec")
 {
     return covers(args->self, &args->spec_or_value);
 }
 
 TW_METHOD(type_spec_is_subtype_of, "TypeSpec.is_subtype_of(self: type_spec, other: type_spec) -> bool",
-          "Whether every value of this type is one of the other.")
+          "Whether every value of this type is one of the other.\n"
+          "other: another type")
 {
     return covers(args->other, &(tw_value){ .kind = TW_VALUE_OBJECT, .object = args->self });
 }

@@ -12,7 +12,9 @@ TW_API(no_op, "no_op|compat.v1.no_op(name: str = None) -> value",
 }
 
 TW_API(tuple, "tuple(tensors: tensors?, control_inputs: list<object> = None, name: str = None) -> tensors",
-       "The tensors, each after all of them and the control inputs were computed. Members may be None.")
+       "The tensors, each after all of them and the control inputs were computed. Members may be None.\n"
+       "tensors: tensors, some of which may be None\n"
+       "control_inputs: tensors or operations that must be computed first, too")
 {
     int64_t count = args->tensors.count;
     tw_tensors out = { tw__alloc_array((size_t)count + 1, sizeof(tw_tensor *)), count };

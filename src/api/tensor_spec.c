@@ -111,7 +111,8 @@ static bool dtype_and_shape(const tw_value *value, tw_dtype *dtype, const tw_sha
 }
 
 TW_METHOD(tensor_spec_is_compatible_with, "TensorSpec.is_compatible_with(self: tensor_spec, spec_or_value: value) -> bool",
-          "Whether a tensor, or a tensor of another spec, can be one of these.")
+          "Whether a tensor, or a tensor of another spec, can be one of these.\n"
+          "spec_or_value: a value, or a spec")
 {
     tw_dtype dtype;
     const tw_shape *shape;
@@ -134,7 +135,8 @@ static bool same_name(const char *a, const char *b)
 }
 
 TW_METHOD(tensor_spec_common, "TensorSpec.most_specific_common_supertype(self: tensor_spec, others: list<type_spec>) -> value",
-          "The narrowest spec that describes what this and the others do; None if there is none.")
+          "The narrowest spec that describes what this and the others do; None if there is none.\n"
+          "others: specs")
 {
     tw_shape shape = args->self->shape;
     for (int64_t i = 0; i < args->others.count; i++) {
@@ -148,7 +150,8 @@ TW_METHOD(tensor_spec_common, "TensorSpec.most_specific_common_supertype(self: t
 }
 
 TW_METHOD(tensor_spec_compatible_type, "TensorSpec.most_specific_compatible_type(self: tensor_spec, other: type_spec) -> value",
-          "The narrowest spec that describes what both do, whatever their names.")
+          "The narrowest spec that describes what both do, whatever their names.\n"
+          "other: another spec")
 {
     const tw_tensor_spec *self = args->self, *other = (const void *)args->other;
     if (!tw__is(other, &tw__class_tensor_spec) || other->dtype != self->dtype) {

@@ -3,7 +3,8 @@
 #include "rows.h"
 
 TW_API(type_spec_from_value, "type_spec_from_value(value: value) -> type_spec",
-       "The type of a value: of a tensor its shape and dtype.")
+       "The type of a value: of a tensor its shape and dtype.\n"
+       "value: a tensor of any kind, or what can become one")
 {
     const tw_value *value = &args->value;
     if (value->kind == TW_VALUE_OBJECT && tw__is_composite(value->object))

@@ -23,7 +23,10 @@ static void slices_destroy(void *self)
 
 TW_CLASS(indexed_slices, "IndexedSlices(values: tensor, indices: tensor, dense_shape: tensor = None)",
          .size = sizeof(tw_indexed_slices), .init = slices_init, .destroy = slices_destroy,
-         .doc = "Some rows of a tensor: values[i] is row indices[i].");
+         .doc = "Some rows of a tensor: values[i] is row indices[i].\n"
+                "values: the rows\n"
+                "indices: the number of each row\n"
+                "dense_shape: the shape of the whole tensor; None: it is not known");
 
 TW_PROPERTY(indexed_slices_values, "IndexedSlices.values(self: indexed_slices) -> tensor", "The rows.")
 {

@@ -236,7 +236,12 @@ static tw_status check_optimize(const char *optimize)
 TW_API(
     einsum, "einsum|linalg.einsum(equation: str, *inputs: tensors<T>, *, optimize: str = greedy, name: str = None) -> tensor",
     "Sums of products over labelled dimensions: 'ij,jk->ik' is a matrix product. optimize names a way of finding an order for more than "
-    "two inputs.")
+    "two inputs.\n"
+    "equation: the labels of each input's dimensions, and behind `->` those of the result; `...` stands for dimensions that are broadcast\n"
+    "inputs: the tensors\n"
+    "optimize: `greedy`, `optimal`, `branch-2`, `branch-all` or `auto`\n"
+    "raises: ValueError: the equation does not fit the inputs\n"
+    "example: tf.einsum('ij,jk->ik', [[1, 2]], [[3], [4]]).numpy().tolist()  # [[11]]")
 {
     tw__auto(tw__text_free) tw__text equation = { 0 };
     tw_tensor *result = NULL;

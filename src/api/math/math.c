@@ -23,7 +23,9 @@ static tw_tensors apply_to_all(tw_tensors inputs, const tw_op *op)
     return out;
 }
 
-TW_API(identity_n, "identity_n(input: tensors, name: str = None) -> tensors", "Tensors with the same values.")
+TW_API(identity_n, "identity_n(input: tensors, name: str = None) -> tensors",
+       "Tensors with the same values.\n"
+       "input: tensors")
 {
     return apply_to_all(args->input, &tw__op_IdentityN);
 }
@@ -31,7 +33,13 @@ TW_API(identity_n, "identity_n(input: tensors, name: str = None) -> tensors", "T
 /* ---- choosing ---- */
 
 TW_API(where, "where|compat.v1.where_v2(condition: tensor, x: tensor<T> = None, y: tensor<T> = None, name: str = None) -> tensor",
-       "x where the condition is true, else y; without x and y the indices of what is true.")
+       "x where the condition is true, else y; without x and y the indices of what is true.\n"
+       "condition: booleans\n"
+       "x: what to take where the condition is true\n"
+       "y: what to take elsewhere\n"
+       "returns: a tensor of the shape that all three have together, or indices [n, rank] of what is true\n"
+       "example: tf.where([True, False, True], [1, 2, 3], 0).numpy().tolist()  # [1, 0, 3]\n"
+       "example: tf.where([True, False, True]).numpy().tolist()  # [[0], [2]]")
 {
     if (!args->x != !args->y) {
         tw__fail(TW_VALUE_ERROR, "x and y must both be non-None or both be None.");
@@ -44,7 +52,11 @@ TW_API(where, "where|compat.v1.where_v2(condition: tensor, x: tensor<T> = None, 
 
 TW_API(clip_by_value,
        "clip_by_value(t: tensor<T>|ragged, clip_value_min: tensor<T>, clip_value_max: tensor<T>, name: str = None) -> tensor",
-       "t, with what lies below the minimum or above the maximum set to that limit.")
+       "t, with what lies below the minimum or above the maximum set to that limit.\n"
+       "t: a tensor\n"
+       "clip_value_min: the least value\n"
+       "clip_value_max: the greatest value\n"
+       "example: tf.clip_by_value([-5, 3, 50], 0, 10).numpy().tolist()  # [0, 3, 10]")
 {
     tw_auto tw_tensor *low = TW_CALL(Minimum, args->t, args->clip_value_max);
     tw_tensor *out = TW_CALL(Maximum, low, args->clip_value_min);
@@ -75,7 +87,10 @@ static tw_tensor *sum_of_squares(tw_tensor *t, tw_ints axes, bool keep)
 }
 
 TW_API(clip_by_norm, "clip_by_norm(t: tensor<T>, clip_norm: tensor<T>, axes: ints = None, name: str = None) -> tensor",
-       "t, scaled down where its norm along the axes is above clip_norm.")
+       "t, scaled down where its norm along the axes is above clip_norm.\n"
+       "t: a tensor\n"
+       "clip_norm: the greatest norm, above 0\n"
+       "axes: the dimensions that the norm is computed over; None: all")
 {
     tw_tensor *t = args->t;
     tw_auto tw_tensor *sum = sum_of_squares(t, args->axes, true);
@@ -113,7 +128,9 @@ static tw_tensor *global_norm(tw_tensors list)
 }
 
 TW_API(linalg_global_norm, "linalg.global_norm|compat.v1.global_norm(t_list: tensors<T>, name: str = None) -> tensor",
-       "The square root of the sum of the squares of all elements of all tensors.")
+       "The square root of the sum of the squares of all elements of all tensors.\n"
+       "t_list: tensors\n"
+       "example: tf.linalg.global_norm([[3.0], [4.0]]).numpy()  # 5.0")
 {
     return global_norm(args->t_list);
 }
@@ -141,7 +158,11 @@ static tw_value pair_of(tw_tensors clipped, tw_tensor *norm)
 
 TW_API(clip_by_global_norm,
        "clip_by_global_norm(t_list: tensors<T>, clip_norm: tensor<T>, use_norm: tensor<T> = None, name: str = None) -> value",
-       "The tensors scaled so that their global norm is at most clip_norm, and that norm as it was.")
+       "The tensors scaled so that their global norm is at most clip_norm, and that norm as it was.\n"
+       "t_list: tensors\n"
+       "clip_norm: the greatest norm that all of them may have together\n"
+       "use_norm: the global norm, if it is known; None: it is computed\n"
+       "returns: the list of tensors, and the global norm")
 {
     TW_TEMPS(t);
     tw_value none = { .kind = TW_VALUE_NONE };
@@ -178,7 +199,10 @@ static tw_tensor *add_all(tw_tensors inputs)
     return tw__call(&tw__op_AddN, inputs.items, (int)inputs.count, NULL, 0);
 }
 
-TW_API(add_n, "add_n|math.add_n(inputs: tensors<T>, name: str = None) -> tensor", "The sum of all inputs, element by element.")
+TW_API(add_n, "add_n|math.add_n(inputs: tensors<T>, name: str = None) -> tensor",
+       "The sum of all inputs, element by element.\n"
+       "inputs: tensors of one shape and dtype\n"
+       "example: tf.add_n([[1, 2], [10, 20]]).numpy().tolist()  # [11, 22]")
 {
     return add_all(args->inputs);
 }
@@ -186,7 +210,10 @@ TW_API(add_n, "add_n|math.add_n(inputs: tensors<T>, name: str = None) -> tensor"
 TW_API(
     math_accumulate_n,
     "math.accumulate_n|compat.v1.accumulate_n(inputs: tensors<T>, shape: shape = None, tensor_dtype: dtype = None, name: str = None) -> tensor",
-    "The sum of all inputs, element by element; the shape and dtype are checked if given.")
+    "The sum of all inputs, element by element; the shape and dtype are checked if given.\n"
+    "inputs: tensors of one shape and dtype\n"
+    "shape: the shape that they must have; None: any\n"
+    "tensor_dtype: the dtype that they must have; None: any")
 {
     for (int64_t i = 0; i < args->inputs.count; i++) {
         const tw_tensor *input = args->inputs.items[i];

@@ -38,13 +38,16 @@ TW_API(math_reciprocal_no_nan, "math.reciprocal_no_nan(x: tensor|ragged, name: s
 
 /* ---- complex numbers; real ones have a part too ---- */
 
-TW_API(math_real, "math.real|compat.v1.real(input: tensor|ragged, name: str = None) -> tensor", "The real part of each element.")
+TW_API(math_real, "math.real|compat.v1.real(input: tensor|ragged, name: str = None) -> tensor",
+       "The real part of each element.\n"
+       "input: complex or real numbers")
 {
     return tw__dtype_is_complex(args->input->dtype) ? part_of(&tw__op_Real, args->input) : tw_retain(args->input);
 }
 
 TW_API(math_imag, "math.imag|compat.v1.imag(input: tensor|ragged, name: str = None) -> tensor",
-       "The imaginary part of each element.")
+       "The imaginary part of each element.\n"
+       "input: complex or real numbers")
 {
     return tw__dtype_is_complex(args->input->dtype) ? part_of(&tw__op_Imag, args->input) : TW_CALL(ZerosLike, args->input);
 }
@@ -56,7 +59,8 @@ TW_API(math_conj, "math.conj|compat.v1.conj(x: tensor|ragged, name: str = None) 
 }
 
 TW_API(math_angle, "math.angle|compat.v1.angle(input: tensor|ragged, name: str = None) -> tensor",
-       "The angle of each element in the complex plane.")
+       "The angle of each element in the complex plane.\n"
+       "input: complex or real numbers")
 {
     tw_tensor *input = args->input;
     if (tw__dtype_is_complex(input->dtype))
@@ -68,7 +72,10 @@ TW_API(math_angle, "math.angle|compat.v1.angle(input: tensor|ragged, name: str =
 }
 
 TW_API(complex, "complex|dtypes.complex(real: tensor<T>|ragged, imag: tensor<T>|ragged, name: str = None) -> tensor",
-       "The complex numbers with these real and imaginary parts.")
+       "The complex numbers with these real and imaginary parts.\n"
+       "real: the real parts, floats\n"
+       "imag: the imaginary parts, of the same dtype\n"
+       "example: tf.complex(1.0, 2.0).numpy().tolist()  # (1+2j)")
 {
     tw_dtype dtype = args->real->dtype;
     if (dtype != args->imag->dtype || (dtype != TW_FLOAT32 && dtype != TW_FLOAT64)) {

@@ -138,7 +138,10 @@ TW_API(reduce_logsumexp, "reduce_logsumexp|math.reduce_logsumexp(" REDUCTION ") 
 
 TW_API(math_cumsum,
        "math.cumsum|cumsum(x: tensor, axis: int = 0, exclusive: bool = False, reverse: bool = False, name: str = None) -> tensor",
-       "Running sums along an axis.")
+       "Running sums along an axis.\n"
+       "exclusive: True: each result leaves its own element out\n"
+       "reverse: True: run from the end\n"
+       "example: tf.cumsum([1, 2, 3]).numpy().tolist()  # [1, 3, 6]")
 {
     return tw__call_axis(&tw__op_Cumsum, args->x, args->axis,
                          TW_WITH(TW_A_BOOL("exclusive", args->exclusive), TW_A_BOOL("reverse", args->reverse)), 2);
@@ -147,7 +150,9 @@ TW_API(math_cumsum,
 TW_API(math_cumulative_logsumexp,
        "math.cumulative_logsumexp(x: tensor, axis: int = 0, exclusive: bool = False, reverse: "
        "bool = False, name: str = None) -> tensor",
-       "Logarithms of running sums of exponentials along an axis.")
+       "Logarithms of running sums of exponentials along an axis.\n"
+       "exclusive: True: each result leaves its own element out\n"
+       "reverse: True: run from the end")
 {
     return tw__call_axis(&tw__op_CumulativeLogsumexp, args->x, args->axis,
                          TW_WITH(TW_A_BOOL("exclusive", args->exclusive), TW_A_BOOL("reverse", args->reverse)), 2);
@@ -156,7 +161,10 @@ TW_API(math_cumulative_logsumexp,
 TW_API(
     math_cumprod,
     "math.cumprod|compat.v1.cumprod(x: tensor, axis: int = 0, exclusive: bool = False, reverse: bool = False, name: str = None) -> tensor",
-    "Running products along an axis.")
+    "Running products along an axis.\n"
+    "exclusive: True: each result leaves its own element out\n"
+    "reverse: True: run from the end\n"
+    "example: tf.math.cumprod([2, 3, 4], exclusive=True).numpy().tolist()  # [1, 2, 6]")
 {
     return tw__call_axis(&tw__op_Cumprod, args->x, args->axis,
                          TW_WITH(TW_A_BOOL("exclusive", args->exclusive), TW_A_BOOL("reverse", args->reverse)), 2);

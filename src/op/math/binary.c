@@ -530,4 +530,6 @@ static tw_status next_after_gradient(tw__gradient *g)
 TW_OP(NextAfter, .inputs = "x1: T, x2: T", .outputs = "output: T", .attrs = "T: {double, float} = float",
       .shape = tw_shape_broadcast, .compute = tw__binary_compute, .binary = &tw__binary_next_after,
       .gradient = next_after_gradient, .function = "math.nextafter(x1: tensor<T>, x2: tensor<T>, name: str = None) -> tensor",
-      .doc = "The number next to x1 in the direction of x2.");
+      .doc = "The number next to x1 in the direction of x2.\n"
+             "x1: floats\n"
+             "x2: floats whose shape can be broadcast with that of `x1`");

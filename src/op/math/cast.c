@@ -71,14 +71,16 @@ static tw_status hand_back(tw__gradient *g)
 #define HAND_ON .shape = each_shape, .compute = hand_on, .makes_outputs = true, .forwards = true
 TW_OP(Identity, .inputs = "input: T", .outputs = "output: T", .attrs = "T: type", HAND_ON, .gradient = hand_back,
       .static_value = true, .function = "identity(input: tensor|ragged|sparse, name: str = None) -> tensor",
-      .doc = "A tensor with the same value.");
+      .doc = "A tensor with the same value.\n"
+             "input: a tensor");
 TW_OP(IdentityN, .inputs = "input: T", .outputs = "output: T", .attrs = "T: list(type) >= 1", HAND_ON, .gradient = hand_back,
       .doc = "The inputs themselves.");
 TW_OP(Snapshot, .inputs = "input: T", .outputs = "output: T", .attrs = "T: type", HAND_ON, .gradient = hand_back,
       .doc = "The input as it is now.");
 TW_OP(StopGradient, .inputs = "input: T", .outputs = "output: T", .attrs = "T: type", HAND_ON, .static_value = true,
       .function = "stop_gradient(input: tensor|ragged, name: str = None) -> tensor",
-      .doc = "The same value; no gradient goes through.");
+      .doc = "The same value; no gradient goes through.\n"
+             "input: a tensor");
 
 static tw_status prevent_gradient(tw__gradient *g)
 {

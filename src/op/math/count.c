@@ -203,4 +203,8 @@ static tw_status unravel_compute(tw__kernel *kernel)
 TW_OP(UnravelIndex, .inputs = "indices: Tidx, dims: Tidx", .outputs = "output: Tidx", .attrs = "Tidx: {int32, int64} = int32",
       .shape = unravel_shape, .compute = unravel_compute, .no_gradient = true,
       .function = "unravel_index(indices: tensor<int32>, dims: tensor<int32>, name: str = None) -> tensor",
-      .doc = "The places in an array of that shape which flat indices name.");
+      .doc = "The places in an array of that shape which flat indices name.\n"
+             "indices: flat indices, one or a vector\n"
+             "dims: the shape of the array\n"
+             "returns: a row for each dimension, a column for each index\n"
+             "example: tf.unravel_index([5], [2, 3]).numpy().tolist()  # [[1], [2]]");

@@ -152,10 +152,14 @@ static tw_status upper_gradient(tw__gradient *g)
 #define ROW .inputs = "a: T, x: T", .outputs = "z: T", .shape = tw_shape_broadcast, .compute = tw__binary_compute
 TW_OP(Igamma, ROW, .attrs = "T: {bfloat16, half, float, double}", .binary = &tw__binary_gamma_lower, .gradient = lower_gradient,
       .function = "math.igamma|compat.v1.igamma(a: tensor<T>|ragged, x: tensor<T>|ragged, name: str = None) -> tensor",
-      .doc = "The regularized lower incomplete gamma function.");
+      .doc = "The regularized lower incomplete gamma function.\n"
+             "a: the parameter of the function, above 0\n"
+             "x: where it is computed, from 0 on");
 TW_OP(Igammac, ROW, .attrs = "T: {bfloat16, half, float, double}", .binary = &tw__binary_gamma_upper, .gradient = upper_gradient,
       .function = "math.igammac|compat.v1.igammac(a: tensor<T>|ragged, x: tensor<T>|ragged, name: str = None) -> tensor",
-      .doc = "The regularized upper incomplete gamma function.");
+      .doc = "The regularized upper incomplete gamma function.\n"
+             "a: the parameter of the function, above 0\n"
+             "x: where it is computed, from 0 on");
 TW_OP(IgammaGradA, ROW, .attrs = "T: {float, double}", .binary = &tw__binary_gamma_slope, .no_gradient = true,
       .doc = "The derivative of Igamma by a.");
 TW_OP(RandomGammaGrad, .inputs = "alpha: T, sample: T", .outputs = "output: T", .attrs = "T: {float, double}",
@@ -253,4 +257,7 @@ static tw_status beta_gradient(tw__gradient *g)
 TW_OP(Betainc, .inputs = "a: T, b: T, x: T", .outputs = "z: T", .attrs = "T: {float, double}", .shape = beta_shape,
       .compute = beta_compute, .gradient = beta_gradient,
       .function = "math.betainc|compat.v1.betainc(a: tensor<T>, b: tensor<T>, x: tensor<T>, name: str = None) -> tensor",
-      .doc = "The regularized incomplete beta function.");
+      .doc = "The regularized incomplete beta function.\n"
+             "a: the first parameter, above 0\n"
+             "b: the second parameter, above 0\n"
+             "x: where it is computed, from 0 to 1");

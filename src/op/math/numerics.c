@@ -59,6 +59,8 @@ static tw_status check_gradient(tw__gradient *g)
 TW_OP(CheckNumerics, CHECK,
       .function =
           "debugging.check_numerics|compat.v1.check_numerics(tensor: tensor|ragged, message: str, name: str = None) -> tensor",
-      .doc = "The same value; an error if an element is infinite or not a number.");
+      .doc = "The same value; an error if an element is infinite or not a number.\n"
+             "tensor: floats\n"
+             "raises: InvalidArgumentError: an element is infinite or not a number");
 TW_OP(CheckNumericsV2, CHECK, .static_value = true,
       .doc = "The input itself; an error that tells the signs if a value is infinite or not a number.");

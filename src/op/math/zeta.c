@@ -89,7 +89,9 @@ static tw_status zeta_gradient(tw__gradient *g)
 TW_OP(Zeta, .inputs = "x: T, q: T", .outputs = "z: T", .attrs = "T: {float, double}", .shape = tw_shape_broadcast,
       .compute = tw__binary_compute, .binary = &tw__binary_zeta, .gradient = zeta_gradient,
       .function = "math.zeta|compat.v1.zeta(x: tensor<T>|ragged, q: tensor<T>|ragged, name: str = None) -> tensor",
-      .doc = "The sum of (q + k)^-x over k = 0, 1, …");
+      .doc = "The sum of (q + k)^-x over k = 0, 1, …\n"
+             "x: the exponents, above 1\n"
+             "q: what is added to each k");
 
 static tw_status polygamma_gradient(tw__gradient *g)
 {
@@ -105,4 +107,6 @@ static tw_status polygamma_gradient(tw__gradient *g)
 TW_OP(Polygamma, .inputs = "a: T, x: T", .outputs = "z: T", .attrs = "T: {float, double}", .shape = tw_shape_broadcast,
       .compute = tw__binary_compute, .binary = &tw__binary_polygamma, .gradient = polygamma_gradient,
       .function = "math.polygamma|compat.v1.polygamma(a: tensor<T>, x: tensor<T>, name: str = None) -> tensor",
-      .doc = "The a-th derivative of digamma.");
+      .doc = "The a-th derivative of digamma.\n"
+             "a: which derivative: whole numbers from 0 on\n"
+             "x: where it is computed");

@@ -11,7 +11,9 @@ TW_API(
     image_decode_image,
     "image.decode_image|io.decode_image(contents: tensor<string>, channels: int = None, dtype: dtype = uint8, name: str = None, "
     "expand_animations: bool = True) -> tensor",
-    "The pixels of a JPEG, PNG, GIF or BMP picture.")
+    "The pixels of a JPEG, PNG, GIF or BMP picture.\n"
+    "dtype: the dtype of the pixels: uint8, uint16, or float32 from 0 to 1\n"
+    "expand_animations: True: a GIF gives all of its frames [frames, height, width, 3]; False: the first")
 {
     bool direct = args->dtype == TW_UINT8 || args->dtype == TW_UINT16 || args->dtype == TW_FLOAT32;
     tw_tensor *made =
@@ -32,7 +34,9 @@ static bool are_bytes(const tw_tensor *image)
 }
 
 TW_API(image_encode_png, "image.encode_png|io.encode_png(image: tensor, compression: int = -1, name: str = None) -> tensor",
-       "PNG pictures of pixels, of uint8 or uint16.")
+       "PNG pictures of pixels, of uint8 or uint16.\n"
+       "compression: from 0 (large, fast) to 9 (small, slow); -1: in between\n"
+       "returns: a string, the bytes of the file")
 {
     tw_auto tw_tensor *bytes = are_bytes(args->image) ? tw_cast(args->image, TW_UINT8) : tw_retain(args->image);
     return TW_CALL(EncodePng, bytes, TW_A_INT("compression", args->compression));
@@ -197,7 +201,10 @@ tw_tensor *tw__image_convert_take(tw_tensor *image, tw_dtype dtype, bool saturat
 
 TW_API(image_convert_image_dtype,
        "image.convert_image_dtype(image: tensor, dtype: dtype, saturate: bool = False, name: str = None) -> tensor",
-       "An image of another dtype: floats lie in [0, 1], integers in their whole range.")
+       "An image of another dtype: floats lie in [0, 1], integers in their whole range.\n"
+       "dtype: the dtype of the result\n"
+       "saturate: True: values that do not fit become the least or greatest that do\n"
+       "example: tf.image.convert_image_dtype(tf.constant([[[255]]], tf.uint8), tf.float32).numpy().tolist()  # [[[1.0]]]")
 {
     return tw__image_convert(args->image, args->dtype, args->saturate);
 }

@@ -47,7 +47,10 @@ TW_API(image_non_max_suppression,
 TW_API(image_non_max_suppression_overlaps,
        "image.non_max_suppression_overlaps(overlaps: tensor<float32>, scores: tensor<float32>, max_output_size: tensor<int32>, "
        "overlap_threshold: tensor<float32> = None, score_threshold: tensor<float32> = None, name: str = None) -> tensor",
-       "The same where a matrix says how much boxes overlap.")
+       "The same where a matrix says how much boxes overlap.\n"
+       "overlaps: how much each box overlaps each other, [number, number]\n"
+       "overlap_threshold: boxes that overlap a better one by more are dropped\n"
+       "returns: the numbers of the boxes that are kept")
 {
     TW_TEMPS(t);
     return TW_CALL(NonMaxSuppressionWithOverlaps, args->overlaps, args->scores, args->max_output_size,
@@ -59,7 +62,8 @@ TW_API(
     image_non_max_suppression_with_scores,
     "image.non_max_suppression_with_scores(boxes: tensor<float32>, scores: tensor<float32>, max_output_size: tensor<int32>, "
     "iou_threshold: tensor<float32> = None, score_threshold: tensor<float32> = None, soft_nms_sigma: tensor<float32> = None, name: str = None) -> value",
-    "(numbers, scores) of the best boxes; with a sigma, boxes lose some of their score by overlapping instead of being dropped.")
+    "(numbers, scores) of the best boxes; with a sigma, boxes lose some of their score by overlapping instead of being dropped.\n"
+    "soft_nms_sigma: how slowly scores sink with the overlap; 0: boxes are dropped instead")
 {
     TW_TEMPS(t);
     tw_tensor *made[3];
@@ -91,7 +95,11 @@ TW_API(
     "image.non_max_suppression_padded(boxes: tensor<float32>, scores: tensor<float32>, max_output_size: tensor<int32>, "
     "iou_threshold: tensor<float32> = None, score_threshold: tensor<float32> = None, pad_to_max_output_size: bool = False, name: str = None, "
     "sorted_input: bool = False, canonicalized_coordinates: bool = False, tile_size: int = 512) -> value",
-    "(numbers, count): non_max_suppression, filled up with zeros to max_output_size; also of batches.")
+    "(numbers, count): non_max_suppression, filled up with zeros to max_output_size; also of batches.\n"
+    "pad_to_max_output_size: True: the result is `max_output_size` long\n"
+    "sorted_input: True: boxes are in the order of their scores already\n"
+    "canonicalized_coordinates: True: each box has its least corner first\n"
+    "tile_size: how many boxes are compared at a time; the result is the same")
 {
     TW_TEMPS(t);
     tw_value none = { .kind = TW_VALUE_NONE };
@@ -130,7 +138,14 @@ TW_API(
     "image.combined_non_max_suppression(boxes: tensor<float32>, scores: tensor<float32>, max_output_size_per_class: tensor<int32>, "
     "max_total_size: tensor<int32>, iou_threshold: tensor<float32> = None, score_threshold: tensor<float32> = None, pad_per_class: bool = False, "
     "clip_boxes: bool = True, name: str = None) -> tensors<CombinedNonMaxSuppression>",
-    "For each image of a batch, the best boxes of each class, then the best of all classes.")
+    "For each image of a batch, the best boxes of each class, then the best of all classes.\n"
+    "boxes: [batch, number, classes or 1, 4]\n"
+    "scores: [batch, number, classes]\n"
+    "max_output_size_per_class: how many boxes of a class are kept at most\n"
+    "max_total_size: how many boxes of an image are kept at most\n"
+    "pad_per_class: True: results are as long as the smaller of `max_total_size` and `max_output_size_per_class` times the classes\n"
+    "clip_boxes: True: boxes are cut to lie between 0 and 1\n"
+    "returns: boxes, scores, classes, and how many of them count for each image")
 {
     TW_TEMPS(t);
     tw_tensor *threshold = given_or(t, args->iou_threshold, 0.5, TW_FLOAT32),
@@ -152,7 +167,8 @@ static tw_tensor *draw(tw_tensor *images, tw_tensor *boxes, tw_tensor *colors)
 TW_API(
     image_draw_bounding_boxes,
     "image.draw_bounding_boxes(images: tensor<float32>, boxes: tensor<float32>, colors: tensor<float32> = None, name: str = None) -> tensor",
-    "Images with frames of boxes, of the colours in turn.")
+    "Images with frames of boxes, of the colours in turn.\n"
+    "colors: colours [number, channels]; None: those built in")
 {
     return draw(args->images, args->boxes, args->colors);
 }
@@ -160,7 +176,8 @@ TW_API(
 TW_API(
     v1_image_draw_bounding_boxes,
     "compat.v1.image.draw_bounding_boxes(images: tensor<float32>, boxes: tensor<float32>, name: str = None, colors: tensor<float32> = None) -> tensor",
-    "Images with frames of boxes.")
+    "Images with frames of boxes.\n"
+    "colors: colours [number, channels]; None: those built in")
 {
     return draw(args->images, args->boxes, args->colors);
 }
@@ -174,7 +191,11 @@ static tw_tensor *patches(tw_tensor *images, tw_ints sizes, tw_ints strides, tw_
 
 TW_API(image_extract_patches,
        "image.extract_patches(images: tensor, sizes: ints, strides: ints, rates: ints, padding: str, name: str = None) -> tensor",
-       "The windows of images, each laid out as the channels of one place.")
+       "The windows of images, each laid out as the channels of one place.\n"
+       "sizes: the size of windows: [1, rows, columns, 1]\n"
+       "rates: the distance between the pixels of a window: [1, rows, columns, 1]\n"
+       "strides: by how much windows move: [1, rows, columns, 1]\n"
+       "returns: [batch, rows, columns, elements of a window]")
 {
     return patches(args->images, args->sizes, args->strides, args->rates, args->padding);
 }
@@ -183,7 +204,11 @@ TW_API(
     v1_image_extract_image_patches,
     "compat.v1.image.extract_image_patches|compat.v1.extract_image_patches(images: tensor, ksizes: ints = None, strides: ints = None, "
     "rates: ints = None, padding: str = None, name: str = None, sizes: ints = None) -> tensor",
-    "extract_patches as it was called.")
+    "extract_patches as it was called.\n"
+    "ksizes: the size of windows: [1, rows, columns, 1]\n"
+    "sizes: the same as `ksizes`\n"
+    "rates: the distance between the pixels of a window: [1, rows, columns, 1]\n"
+    "strides: by how much windows move: [1, rows, columns, 1]")
 {
     if (args->ksizes.given == args->sizes.given || !args->strides.given || !args->rates.given || !args->padding) {
         tw__fail(TW_VALUE_ERROR, "extract_image_patches: ksizes or sizes, and strides, rates and padding must be given");
@@ -196,7 +221,13 @@ TW_API(
     image_extract_glimpse,
     "image.extract_glimpse(input: tensor<float32>, size: tensor<int32>, offsets: tensor<float32>, centered: bool = True, normalized: bool = True, "
     "noise: str = uniform, name: str = None) -> tensor",
-    "A window of each image around a point; what lies outside is noise.")
+    "A window of each image around a point; what lies outside is noise.\n"
+    "input: images [batch, height, width, channels]\n"
+    "size: height and width of the windows\n"
+    "offsets: the middle of each window, [batch, 2], rows first\n"
+    "centered: True: 0 is the middle of the image; False: its upper left corner\n"
+    "normalized: True: offsets are parts of the image's sides; False: pixels\n"
+    "noise: what stands outside of the image: `uniform`, `gaussian` or `zero`")
 {
     return TW_CALL(ExtractGlimpseV2, args->input, args->size, args->offsets, TW_A_BOOL("centered", args->centered),
                    TW_A_BOOL("normalized", args->normalized), TW_A_BOOL("uniform_noise", false),
@@ -207,7 +238,13 @@ TW_API(
     v1_image_extract_glimpse,
     "compat.v1.image.extract_glimpse(input: tensor<float32>, size: tensor<int32>, offsets: tensor<float32>, centered: bool = True, "
     "normalized: bool = True, uniform_noise: bool = True, name: str = None) -> tensor",
-    "A window of each image around a point.")
+    "A window of each image around a point.\n"
+    "input: images [batch, height, width, channels]\n"
+    "size: height and width of the windows\n"
+    "offsets: the middle of each window, [batch, 2], rows first\n"
+    "centered: True: 0 is the middle of the image; False: its upper left corner\n"
+    "normalized: True: offsets are parts of the image's sides; False: pixels\n"
+    "uniform_noise: True: what stands outside of the image is drawn uniformly; False: normally")
 {
     return TW_CALL(ExtractGlimpse, args->input, args->size, args->offsets, TW_A_BOOL("centered", args->centered),
                    TW_A_BOOL("normalized", args->normalized), TW_A_BOOL("uniform_noise", args->uniform_noise));
@@ -283,7 +320,8 @@ TW_API(image_stateless_sample_distorted_bounding_box,
 TW_API(v1_image_sample_distorted_bounding_box,
        "compat.v1.image.sample_distorted_bounding_box(image_size: tensor, bounding_boxes: tensor<float32>, "
        "seed: int = None, seed2: int = None, " CROP_ARGUMENTS ") -> tensors<SampleDistortedBoundingBoxV2>",
-       "Begin, size and box of a part of an image by chance; both seeds are the op's.")
+       "Begin, size and box of a part of an image by chance; both seeds are the op's.\n"
+       "seed2: a second seed")
 {
     tw__seeds seeds = { .seed = args->seed == TW_NO_INT ? 0 : args->seed, .seed2 = args->seed2 == TW_NO_INT ? 0 : args->seed2 };
     return distorted(args->image_size, args->bounding_boxes, args->min_object_covered, NULL, seeds, CHANCE);

@@ -35,14 +35,16 @@ tw_tensor *tw__image_adjust(const tw_op *op, tw_tensor *image, tw_tensor *amount
 }
 
 TW_API(image_adjust_contrast, "image.adjust_contrast(images: tensor, contrast_factor: tensor<float32>) -> tensor",
-       "Images whose distances from each channel's mean are multiplied.")
+       "Images whose distances from each channel's mean are multiplied.\n"
+       "contrast_factor: the factor; below 1 images get dull")
 {
     return tw__image_adjust(&tw__op_AdjustContrastv2, args->images, args->contrast_factor);
 }
 
 TW_API(image_adjust_saturation,
        "image.adjust_saturation(image: tensor, saturation_factor: tensor<float32>, name: str = None) -> tensor",
-       "Images whose saturation is multiplied.")
+       "Images whose saturation is multiplied.\n"
+       "saturation_factor: the factor; 0 makes images grey")
 {
     return tw__image_adjust(&tw__op_AdjustSaturation, args->image, args->saturation_factor);
 }
@@ -60,7 +62,9 @@ TW_API(image_adjust_hue, "image.adjust_hue(image: tensor, delta: tensor<float32>
 
 TW_API(image_adjust_gamma,
        "image.adjust_gamma(image: tensor, gamma: tensor<float32> = None, gain: tensor<float32> = None) -> tensor",
-       "gain * image ** gamma, each 1 if not given.")
+       "gain * image ** gamma, each 1 if not given.\n"
+       "gamma: the exponent, from 0 on; above 1 images get darker\n"
+       "gain: the factor")
 {
     TW_TEMPS(t);
     if (args->gamma && args->gamma->data && args->gamma->count == 1 && tw_tensor_double_at(args->gamma, 0) < 0) {
@@ -89,7 +93,8 @@ tw_tensor *tw__image_adjust_jpeg_quality(tw_tensor *image, tw_tensor *quality)
 
 TW_API(image_adjust_jpeg_quality,
        "image.adjust_jpeg_quality(image: tensor, jpeg_quality: tensor<int32>, name: str = None) -> tensor",
-       "An image as JPEG of a quality leaves it.")
+       "An image as JPEG of a quality leaves it.\n"
+       "jpeg_quality: from 0 (worst) to 100")
 {
     return tw__image_adjust_jpeg_quality(args->image, args->jpeg_quality);
 }

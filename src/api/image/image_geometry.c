@@ -161,7 +161,10 @@ static tw_tensor *told(tw_tensor *made, const tw_tensor *image, int64_t height, 
 TW_API(
     image_crop_to_bounding_box,
     "image.crop_to_bounding_box(image: tensor, offset_height: int, offset_width: int, target_height: int, target_width: int) -> tensor",
-    "The part of images that begins at an offset and has a height and a width.")
+    "The part of images that begins at an offset and has a height and a width.\n"
+    "offset_height: the first row that stays\n"
+    "offset_width: the first column that stays\n"
+    "raises: ValueError: the box does not lie inside of the image")
 {
     tw_auto tw_tensor *image = with_sides(args->image);
     if (!image)
@@ -186,7 +189,10 @@ TW_API(
 TW_API(
     image_pad_to_bounding_box,
     "image.pad_to_bounding_box(image: tensor, offset_height: int, offset_width: int, target_height: int, target_width: int) -> tensor",
-    "Images with zeros around them, of a height and a width, in which they lie at an offset.")
+    "Images with zeros around them, of a height and a width, in which they lie at an offset.\n"
+    "offset_height: how many rows of zeros stand above\n"
+    "offset_width: how many columns of zeros stand to the left\n"
+    "raises: ValueError: the image does not fit")
 {
     tw_auto tw_tensor *image = with_sides(args->image);
     if (!image)
@@ -309,7 +315,8 @@ static tw_tensor *central_begin(tw_tensor *image, int side, double fraction)
 }
 
 TW_API(image_central_crop, "image.central_crop(image: tensor, central_fraction: float) -> tensor",
-       "The middle of images, a fraction of each side.")
+       "The middle of images, a fraction of each side.\n"
+       "central_fraction: the part of height and width that stays, above 0 and at most 1")
 {
     TW_TEMPS(t);
     if (!(args->central_fraction > 0 && args->central_fraction <= 1)) {
@@ -364,7 +371,9 @@ TW_API(image_transpose, "image.transpose|compat.v1.image.transpose_image(image: 
     return can_turn(args->image) ? transpose(args->image) : NULL;
 }
 
-TW_API(image_rot90, "image.rot90(image: tensor, k: int = 1, name: str = None) -> tensor", "Images turned left by k quarters.")
+TW_API(image_rot90, "image.rot90(image: tensor, k: int = 1, name: str = None) -> tensor",
+       "Images turned left by k quarters.\n"
+       "k: how many quarters")
 {
     if (!can_turn(args->image))
         return NULL;

@@ -23,7 +23,10 @@ static tw_tensor *mean_over(tw__temps *t, tw_tensor *x, const int64_t *axes, int
 }
 
 TW_API(image_psnr, "image.psnr(a: tensor, b: tensor, max_val: tensor, name: str = None) -> tensor",
-       "The peak signal-to-noise ratio of images, in decibels; max_val: the range of their values.")
+       "The peak signal-to-noise ratio of images, in decibels; max_val: the range of their values.\n"
+       "a: images [..., height, width, channels]\n"
+       "b: images that are compared with them\n"
+       "returns: a number for each image")
 {
     TW_TEMPS(t);
     tw_tensor *x[3];
@@ -137,7 +140,12 @@ TW_API(
     image_ssim,
     "image.ssim(img1: tensor, img2: tensor, max_val: tensor, filter_size: int = 11, filter_sigma: float = 1.5, k1: float = 0.01, "
     "k2: float = 0.03, return_index_map: bool = False) -> tensor",
-    "The structural similarity of images; max_val: the range of their values.")
+    "The structural similarity of images; max_val: the range of their values.\n"
+    "img1: images [..., height, width, channels]\n"
+    "img2: images that are compared with them\n"
+    "filter_sigma: the width of the window's bell curve\n"
+    "return_index_map: True: give a number for each place instead of one for each image\n"
+    "returns: a number for each image, 1 where both are equal")
 {
     TW_TEMPS(t);
     tw_tensor *x[3], *light, *contrast;
@@ -186,7 +194,12 @@ static int scales_of(const tw_value *value, double *powers)
 TW_API(image_ssim_multiscale,
        "image.ssim_multiscale(img1: tensor, img2: tensor, max_val: tensor, power_factors: value = None, filter_size: int = 11, "
        "filter_sigma: float = 1.5, k1: float = 0.01, k2: float = 0.03) -> tensor",
-       "The structural similarity of images and of images half as large, and so on, each to a power.")
+       "The structural similarity of images and of images half as large, and so on, each to a power.\n"
+       "img1: images [..., height, width, channels]\n"
+       "img2: images that are compared with them\n"
+       "power_factors: the exponent of each scale, the full size first; None: the five that are usual\n"
+       "filter_sigma: the width of the window's bell curve\n"
+       "returns: a number for each image, 1 where both are equal")
 {
     TW_TEMPS(t);
     double powers[MOST_SCALES];

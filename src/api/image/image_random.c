@@ -208,21 +208,27 @@ TW_API(image_stateless_random_flip_up_down, "image.stateless_random_flip_up_down
 TW_API(
     image_random_crop,
     "image.random_crop|compat.v1.random_crop(value: tensor, size: tensor<int32>, seed: int = None, name: str = None) -> tensor",
-    "A part of that size at a place by chance.")
+    "A part of that size at a place by chance.\n"
+    "value: a tensor of any rank\n"
+    "size: the lengths of the part along each dimension")
 {
     return crop(args->value, args->size, args->seed, NULL);
 }
 
 TW_API(image_stateless_random_crop,
        "image.stateless_random_crop(value: tensor, size: tensor<int32>, seed: tensor<int32>, name: str = None) -> tensor",
-       "random_crop as a function of a seed, two integers.")
+       "random_crop as a function of a seed, two integers.\n"
+       "value: a tensor of any rank\n"
+       "size: the lengths of the part along each dimension")
 {
     return crop(args->value, args->size, TW_NO_INT, args->seed);
 }
 
 TW_API(image_random_jpeg_quality,
        "image.random_jpeg_quality(image: tensor, min_jpeg_quality: int, max_jpeg_quality: int, seed: int = None) -> tensor",
-       "adjust_jpeg_quality with a quality from [min_jpeg_quality, max_jpeg_quality).")
+       "adjust_jpeg_quality with a quality from [min_jpeg_quality, max_jpeg_quality).\n"
+       "min_jpeg_quality: the least quality, from 0 on\n"
+       "max_jpeg_quality: the bound above all qualities, at most 100")
 {
     return jpeg_quality(args->image, args->min_jpeg_quality, args->max_jpeg_quality, args->seed, NULL);
 }
@@ -230,7 +236,9 @@ TW_API(image_random_jpeg_quality,
 TW_API(
     image_stateless_random_jpeg_quality,
     "image.stateless_random_jpeg_quality(image: tensor, min_jpeg_quality: int, max_jpeg_quality: int, seed: tensor<int32>) -> tensor",
-    "random_jpeg_quality as a function of a seed, two integers.")
+    "random_jpeg_quality as a function of a seed, two integers.\n"
+    "min_jpeg_quality: the least quality, from 0 on\n"
+    "max_jpeg_quality: the bound above all qualities, at most 100")
 {
     return jpeg_quality(args->image, args->min_jpeg_quality, args->max_jpeg_quality, TW_NO_INT, args->seed);
 }

@@ -125,4 +125,9 @@ TW_OP(CropAndResize, .inputs = "image: T, boxes: float, box_ind: int32, crop_siz
       .function = "image.crop_and_resize(image: tensor, boxes: tensor<float32>, box_indices: tensor<int32>, "
                   "crop_size: tensor<int32>, method: str = bilinear, extrapolation_value: float = 0, "
                   "name: str = None) -> tensor",
-      .doc = "Boxes of images (y1, x1, y2, x2 from 0 to 1), each resized to crop_size.");
+      .doc = "Boxes of images (y1, x1, y2, x2 from 0 to 1), each resized to crop_size.\n"
+             "image: images [batch, height, width, channels]\n"
+             "box_indices: for each box the number of its image\n"
+             "crop_size: the height and width of the results\n"
+             "extrapolation_value: what stands outside of the image\n"
+             "returns: [boxes, height, width, channels], float32");

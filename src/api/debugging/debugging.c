@@ -167,7 +167,10 @@ tw_value tw__check_assert_all(tw_tensor *holds, tw__check_data *data, int64_t su
 
 TW_API(debugging_assert,
        "debugging.Assert|Assert(condition: tensor, data: tensors, summarize: int = None, name: str = None) -> value",
-       "An error that tells the data, unless the condition is true.")
+       "An error that tells the data, unless the condition is true.\n"
+       "condition: a boolean\n"
+       "data: tensors that the message shows\n"
+       "raises: InvalidArgumentError: the condition is false")
 {
     bool eager = tw__check_is_eager(args->condition, NULL);
     for (int64_t i = 0; i < args->data.count; i++)

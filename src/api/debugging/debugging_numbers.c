@@ -139,7 +139,10 @@ static tw_dtype dtype_of(const tw_value *value, tw__text *name)
 
 TW_API(debugging_assert_same_float_dtype,
        "debugging.assert_same_float_dtype|compat.v1.assert_same_float_dtype(tensors: value = None, dtype: dtype = None) -> dtype",
-       "Raises an error unless all have one dtype, a float; that dtype.")
+       "Raises an error unless all have one dtype, a float; that dtype.\n"
+       "tensors: a list of tensors; None: only `dtype` is looked at\n"
+       "dtype: the dtype that they must have; None: any float\n"
+       "raises: ValueError: they differ, or are no floats")
 {
     bool list = args->tensors.kind == TW_VALUE_LIST || args->tensors.kind == TW_VALUE_TUPLE;
     tw_dtype wanted = args->dtype;

@@ -95,28 +95,36 @@ static tw_value check_given(tw_tensor *x, tw__rank_check kind, tw_tensors given,
 
 TW_API(debugging_assert_rank,
        "debugging.assert_rank|assert_rank(x: tensor, rank: tensor, message: str = None, name: str = None) -> value",
-       "Raises an error unless x has that rank.")
+       "Raises an error unless x has that rank.\n"
+       "rank: how many dimensions `x` must have\n"
+       "raises: ValueError: it has another number")
 {
     return check_given(args->x, TW_RANK_IS, TW_TENSORS(args->rank), args->message);
 }
 
 TW_API(debugging_assert_rank_at_least,
        "debugging.assert_rank_at_least(x: tensor, rank: tensor, message: str = None, name: str = None) -> value",
-       "Raises an error unless x has at least that rank.")
+       "Raises an error unless x has at least that rank.\n"
+       "rank: how many dimensions `x` must have at least\n"
+       "raises: ValueError: it has fewer")
 {
     return check_given(args->x, TW_RANK_AT_LEAST, TW_TENSORS(args->rank), args->message);
 }
 
 TW_API(debugging_assert_rank_in,
        "debugging.assert_rank_in(x: tensor, ranks: tensors, message: str = None, name: str = None) -> value",
-       "Raises an error unless x has one of the ranks.")
+       "Raises an error unless x has one of the ranks.\n"
+       "ranks: the numbers of dimensions that are allowed\n"
+       "raises: ValueError: `x` has another one")
 {
     return check_given(args->x, TW_RANK_IN, args->ranks, args->message);
 }
 
 TW_API(debugging_assert_scalar,
        "debugging.assert_scalar|compat.v1.assert_scalar(tensor: tensor, message: str = None, name: str = None) -> value",
-       "Raises an error unless it is a scalar.")
+       "Raises an error unless it is a scalar.\n"
+       "tensor: a tensor\n"
+       "raises: ValueError: it has dimensions")
 {
     if (args->tensor->shape.rank == 0)
         return tw__nothing;
@@ -131,7 +139,10 @@ TW_API(debugging_assert_scalar,
 TW_API(
     debugging_assert_type,
     "debugging.assert_type|compat.v1.assert_type(tensor: tensor, tf_type: dtype, message: str = None, name: str = None) -> value",
-    "Raises an error unless the tensor has that dtype.")
+    "Raises an error unless the tensor has that dtype.\n"
+    "tensor: a tensor\n"
+    "tf_type: the dtype that it must have\n"
+    "raises: TypeError: it has another one")
 {
     if (args->tensor->dtype == args->tf_type)
         return tw__nothing;

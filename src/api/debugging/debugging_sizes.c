@@ -310,7 +310,9 @@ TW_API(
     debugging_assert_shapes,
     "debugging.assert_shapes(shapes: value, data: tensors = None, summarize: int = None, message: str = None, name: str = None)",
     "Raises an error unless the tensors have these shapes: pairs of a tensor and a list of sizes, of names that stand for one size everywhere, and of "
-    "\".\" or None for any size. \"*\" in front stands for any number of dimensions.")
+    "\".\" or None for any size. \"*\" in front stands for any number of dimensions.\n"
+    "shapes: a list of pairs of a tensor and its shape\n"
+    "raises: ValueError: a shape that is known does not fit")
 {
     TW_TEMPS(t);
     checking c = {

@@ -44,7 +44,16 @@ TW_API(
     matmul,
     "matmul|linalg.matmul(a: tensor<first>, b: tensor<first>, transpose_a: bool = False, transpose_b: bool = False, adjoint_a: bool = False, "
     "adjoint_b: bool = False, a_is_sparse: bool = False, b_is_sparse: bool = False, output_type: dtype = None, name: str = None) -> tensor",
-    "The product of matrices: the last two dimensions; those before them are a batch and are broadcast.")
+    "The product of matrices: the last two dimensions; those before them are a batch and are broadcast.\n"
+    "a: matrices [..., M, K]\n"
+    "b: matrices [..., K, N]\n"
+    "adjoint_a: True: conjugate and transpose the first matrix\n"
+    "adjoint_b: True: conjugate and transpose the second matrix\n"
+    "a_is_sparse: kept as a hint; the product is the same\n"
+    "b_is_sparse: kept as a hint; the product is the same\n"
+    "returns: matrices [..., M, N]\n"
+    "raises: InvalidArgumentError: the sizes do not fit\n"
+    "example: tf.matmul([[1, 2], [3, 4]], [[5], [6]]).numpy().tolist()  # [[17], [39]]")
 {
     return product(args->a, args->b, (options){ args->transpose_a, args->adjoint_a },
                    (options){ args->transpose_b, args->adjoint_b }, args->output_type);
@@ -53,7 +62,13 @@ TW_API(
 TW_API(linalg_matvec,
        "linalg.matvec(a: tensor<T>, b: tensor<T>, transpose_a: bool = False, adjoint_a: bool = False, a_is_sparse: bool = False, "
        "b_is_sparse: bool = False, name: str = None) -> tensor",
-       "The product of a matrix and a vector.")
+       "The product of a matrix and a vector.\n"
+       "b: vectors [..., N]\n"
+       "adjoint_a: True: conjugate and transpose the matrix\n"
+       "a_is_sparse: kept as a hint; the product is the same\n"
+       "b_is_sparse: kept as a hint; the product is the same\n"
+       "returns: vectors [..., M]\n"
+       "example: tf.linalg.matvec([[1, 2], [3, 4]], [5, 6]).numpy().tolist()  # [17, 39]")
 {
     tw_auto tw_tensor *column = TW_CALL(ExpandDims, args->b, -1);
     tw_auto tw_tensor *result =
@@ -137,7 +152,11 @@ static tw_tensor *by_labels(tw_tensor *a, tw_tensor *b, const int64_t *a_axes, c
 }
 
 TW_API(tensordot, "tensordot|linalg.tensordot(a: tensor<T>, b: tensor<T>, axes: tensor<int32>, name: str = None) -> tensor",
-       "Sums products over axes: a number n takes the last n axes of a and the first n of b; [[…], […]] names the axes of each.")
+       "Sums products over axes: a number n takes the last n axes of a and the first n of b; [[…], […]] names the axes of each.\n"
+       "a: the first tensor\n"
+       "b: the second tensor\n"
+       "axes: how many axes are summed over, or their numbers in `a` and in `b`\n"
+       "example: tf.tensordot([1, 2, 3], [4, 5, 6], 1).numpy()  # 32")
 {
     int64_t given[2 * TW_MAX_RANK], a_axes[TW_MAX_RANK], b_axes[TW_MAX_RANK], count;
     if (tw__tensor_read_ints(args->axes, "axes", given, 2 * TW_MAX_RANK) != TW_OK)

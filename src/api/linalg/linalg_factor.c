@@ -8,7 +8,10 @@
 #include "rows.h"
 
 TW_API(linalg_qr, "linalg.qr|compat.v1.qr(input: tensor, full_matrices: bool = False, name: str = None) -> tensors<Qr>",
-       "Each matrix as orthogonal columns times an upper triangular matrix.")
+       "Each matrix as orthogonal columns times an upper triangular matrix.\n"
+       "input: matrices [..., M, N]\n"
+       "full_matrices: True: `q` is square; False: it has as many columns as the matrix, or rows if these are fewer\n"
+       "returns: `q` and `r`")
 {
     return tw__call_many(&tw__op_Qr, TW_IN(args->input), 1, TW_WITH(TW_A_BOOL("full_matrices", args->full_matrices)), 1, 2);
 }
@@ -21,7 +24,8 @@ static tw_tensors eigen(tw_tensor *tensor, bool vectors)
 }
 
 TW_API(linalg_eigh, "linalg.eigh|compat.v1.self_adjoint_eig(tensor: tensor, name: str = None) -> tensors",
-       "Eigenvalues, ascending, and eigenvectors (columns) of each Hermitian matrix, whose lower triangle counts.")
+       "Eigenvalues, ascending, and eigenvectors (columns) of each Hermitian matrix, whose lower triangle counts.\n"
+       "returns: eigenvalues [..., M] and eigenvectors [..., M, M]")
 {
     return eigen(args->tensor, true);
 }
@@ -62,7 +66,11 @@ static tw_tensor *real_values(tw_tensor *s)
 TW_API(
     linalg_svd,
     "linalg.svd|compat.v1.svd(tensor: tensor, full_matrices: bool = False, compute_uv: bool = True, name: str = None) -> value",
-    "Singular values, descending, and singular vectors u, v of each matrix: u diag(s) v^H; or the values alone.")
+    "Singular values, descending, and singular vectors u, v of each matrix: u diag(s) v^H; or the values alone.\n"
+    "tensor: matrices [..., M, N]\n"
+    "full_matrices: True: `u` and `v` are square\n"
+    "compute_uv: False: the singular values alone\n"
+    "returns: `s`, `u` and `v`, or `s`")
 {
     tw_value result = { .kind = TW_VALUE_NONE };
     tw_tensors all = singular(args->tensor, args->full_matrices, args->compute_uv);
@@ -114,7 +122,9 @@ static tw_tensor *default_tolerance(tw_tensor *x, double factor)
 
 TW_API(linalg_matrix_rank,
        "linalg.matrix_rank(a: tensor<T>, tol: tensor<T> = None, validate_args: bool = False, name: str = None) -> tensor",
-       "How many singular values of each matrix are greater than tol, which is broadcast against them.")
+       "How many singular values of each matrix are greater than tol, which is broadcast against them.\n"
+       "tol: up to which value singular values count as zero; None: what rounding leaves\n"
+       "example: tf.linalg.matrix_rank([[1.0, 2.0], [2.0, 4.0]]).numpy()  # 1")
 {
     TW_TEMPS(t);
     if (check_matrix(args->a) != TW_OK)
@@ -127,8 +137,10 @@ TW_API(linalg_matrix_rank,
     return ones ? tw__reduce_axes(&tw__op_Sum, ones, TW_INTS(-1), false) : NULL;
 }
 
-TW_API(linalg_pinv, "linalg.pinv(a: tensor<T>, rcond: tensor<T> = None, validate_args: bool = False, name: str = None) -> tensor",
-       "The pseudo-inverse of each matrix: singular values up to rcond times the greatest count as zero.")
+TW_API(
+    linalg_pinv, "linalg.pinv(a: tensor<T>, rcond: tensor<T> = None, validate_args: bool = False, name: str = None) -> tensor",
+    "The pseudo-inverse of each matrix: singular values up to rcond times the greatest count as zero.\n"
+    "rcond: the part of the greatest singular value up to which others count as zero; None: 10 * max(M, N) * the dtype's epsilon")
 {
     TW_TEMPS(t);
     if (check_matrix(args->a) != TW_OK)

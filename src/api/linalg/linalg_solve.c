@@ -6,7 +6,8 @@
 #include "rows.h"
 
 TW_API(linalg_slogdet, "linalg.slogdet(input: tensor, name: str = None) -> tensors<LogMatrixDeterminant>",
-       "The sign of each matrix's determinant, and the logarithm of its absolute value.")
+       "The sign of each matrix's determinant, and the logarithm of its absolute value.\n"
+       "returns: `sign` and `log_abs_determinant`")
 {
     return tw__call_many(&tw__op_LogMatrixDeterminant, TW_IN(args->input), 1, NULL, 0, 2);
 }
@@ -42,7 +43,10 @@ TW_API(
     linalg_triangular_solve,
     "linalg.triangular_solve|compat.v1.matrix_triangular_solve(matrix: tensor<T>, rhs: tensor<T>, lower: bool = True, adjoint: bool = False, "
     "name: str = None) -> tensor",
-    "The solution x of matrix x = rhs where only a triangle of the matrix counts.")
+    "The solution x of matrix x = rhs where only a triangle of the matrix counts.\n"
+    "matrix: triangular matrices [..., M, M]\n"
+    "lower: True: the lower triangle counts; False: the upper\n"
+    "example: tf.linalg.triangular_solve([[2.0, 0.0], [1.0, 1.0]], [[4.0], [5.0]]).numpy().tolist()  # [[2.0], [3.0]]")
 {
     return TW_CALL(MatrixTriangularSolve, args->matrix, args->rhs, TW_A_BOOL("lower", args->lower),
                    TW_A_BOOL("adjoint", args->adjoint));
@@ -50,7 +54,8 @@ TW_API(
 
 TW_API(linalg_cholesky_solve,
        "linalg.cholesky_solve|compat.v1.cholesky_solve(chol: tensor<T>, rhs: tensor<T>, name: str = None) -> tensor",
-       "The solution x of chol chol^H x = rhs.")
+       "The solution x of chol chol^H x = rhs.\n"
+       "chol: lower triangular matrices, as `cholesky` gives them")
 {
     TW_TEMPS(t);
     return tw_retain(tw__by_cholesky(t, args->chol, args->rhs));
@@ -60,7 +65,12 @@ TW_API(
     linalg_set_diag,
     "linalg.set_diag|compat.v1.matrix_set_diag(input: tensor<T>, diagonal: tensor<T>, name: str = set_diag, k: tensor<int32> = None, "
     "align: str = RIGHT_LEFT) -> tensor",
-    "Matrices with some diagonals replaced.")
+    "Matrices with some diagonals replaced.\n"
+    "input: matrices [..., M, N]\n"
+    "diagonal: the new diagonals; with several, the dimension before the last counts them\n"
+    "k: which diagonal: 0 the main one, positive ones above it, negative ones below; two numbers are a band from the lower to the higher one\n"
+    "align: to which end diagonals that are shorter than the others are moved: that of those above the main one, `_`, that of those below\n"
+    "example: tf.linalg.set_diag([[1, 2], [3, 4]], [8, 9]).numpy().tolist()  # [[8, 2], [3, 9]]")
 {
     tw_auto tw_tensor *k = args->k ? tw_retain(args->k) : tw_tensor_int(0);
     return TW_CALL(MatrixSetDiagV3, args->input, args->diagonal, k, TW_A_STRING("align", args->align));
@@ -81,7 +91,9 @@ TW_API(
     linalg_lstsq,
     "linalg.lstsq|compat.v1.matrix_solve_ls(matrix: tensor<T>, rhs: tensor<T>, l2_regularizer: float = 0.0, fast: bool = True, name: str = None) "
     "-> tensor",
-    "The x of least |matrix x - rhs|^2 + l2_regularizer |x|^2; of several the one of least |x|.")
+    "The x of least |matrix x - rhs|^2 + l2_regularizer |x|^2; of several the one of least |x|.\n"
+    "l2_regularizer: how much the size of x counts, from 0 on\n"
+    "fast: True: solve the normal equations; False: an orthogonal factorization, slower and safe where columns depend on each other")
 {
     tw_tensor *a = args->matrix;
     int64_t m = tw__matrix_dim(&a->shape, 2), n = tw__matrix_dim(&a->shape, 1);
@@ -102,7 +114,9 @@ TW_API(
 /* ---- with the factors of lu ---- */
 
 TW_API(linalg_lu, "linalg.lu(input: tensor, output_idx_type: dtype = int32, name: str = None) -> tensors<Lu>",
-       "Triangular factors of each matrix with its rows in the order p.")
+       "Triangular factors of each matrix with its rows in the order p.\n"
+       "output_idx_type: the dtype of the order: int32 or int64\n"
+       "returns: `lu`, both factors in one matrix, and `p`, the order of the rows")
 {
     return tw__call_many(&tw__op_Lu, TW_IN(args->input), 1, TW_WITH(TW_A_TYPE("output_idx_type", args->output_idx_type)), 1, 2);
 }

@@ -14,7 +14,8 @@ static tw_tensors eigen(tw_tensor *tensor, bool vectors)
 }
 
 TW_API(linalg_eig, "linalg.eig|eig(tensor: tensor, name: str = None) -> tensors",
-       "Eigenvalues and eigenvectors (columns) of each square matrix, complex and in no order.")
+       "Eigenvalues and eigenvectors (columns) of each square matrix, complex and in no order.\n"
+       "returns: eigenvalues [..., M] and eigenvectors [..., M, M]")
 {
     return eigen(args->tensor, true);
 }
@@ -33,7 +34,9 @@ TW_API(
     linalg_banded_triangular_solve,
     "linalg.banded_triangular_solve(bands: tensor<T>, rhs: tensor<T>, lower: bool = True, adjoint: bool = False, name: str = None) "
     "-> tensor",
-    "Solves systems whose matrices are triangular and have few diagonals, which are the rows of `bands`.")
+    "Solves systems whose matrices are triangular and have few diagonals, which are the rows of `bands`.\n"
+    "bands: the diagonals as rows, [..., diagonals, M], from the upper right to the lower left one\n"
+    "lower: True: the main diagonal is the first row; False: it is the last")
 {
     return TW_CALL(BandedTriangularSolve, args->bands, args->rhs, TW_A_BOOL("lower", args->lower),
                    TW_A_BOOL("adjoint", args->adjoint));
@@ -85,7 +88,9 @@ TW_API(
     linalg_tridiagonal_matmul,
     "linalg.tridiagonal_matmul(diagonals: value, rhs: tensor, diagonals_format: str {compact, matrix, sequence} = compact, name: "
     "str = None) -> tensor",
-    "Products of matrices with three diagonals and other matrices.")
+    "Products of matrices with three diagonals and other matrices.\n"
+    "diagonals: the three diagonals, in the form that `diagonals_format` says\n"
+    "diagonals_format: `compact`: one tensor [..., 3, M], upper, main, lower; `sequence`: three tensors; `matrix`: whole matrices")
 {
     TW_TEMPS(t);
     tw_tensor *rows[3], *all = compact(t, &args->diagonals, args->diagonals_format, "tridiagonal_matmul");
@@ -94,11 +99,18 @@ TW_API(
     return TW_CALL(TridiagonalMatMul, rows[0], rows[1], rows[2], args->rhs);
 }
 
-TW_API(linalg_tridiagonal_solve,
-       "linalg.tridiagonal_solve(diagonals: value, rhs: tensor, diagonals_format: str {compact, matrix, sequence} = compact, "
-       "transpose_rhs: bool = False, conjugate_rhs: bool = False, name: str = None, partial_pivoting: bool = True, "
-       "perturb_singular: bool = False) -> tensor",
-       "Solves systems whose matrices have three diagonals.")
+TW_API(
+    linalg_tridiagonal_solve,
+    "linalg.tridiagonal_solve(diagonals: value, rhs: tensor, diagonals_format: str {compact, matrix, sequence} = compact, "
+    "transpose_rhs: bool = False, conjugate_rhs: bool = False, name: str = None, partial_pivoting: bool = True, "
+    "perturb_singular: bool = False) -> tensor",
+    "Solves systems whose matrices have three diagonals.\n"
+    "diagonals: the three diagonals, in the form that `diagonals_format` says\n"
+    "diagonals_format: `compact`: one tensor [..., 3, M], upper, main, lower; `sequence`: three tensors; `matrix`: whole matrices\n"
+    "transpose_rhs: True: transpose the right-hand sides\n"
+    "conjugate_rhs: True: conjugate the right-hand sides\n"
+    "partial_pivoting: True: swap rows where that keeps the result exact\n"
+    "perturb_singular: True: matrices without inverse are changed a little instead of being an error")
 {
     TW_TEMPS(t);
     tw_tensor *all = compact(t, &args->diagonals, args->diagonals_format, "tridiagonal_solve"), *rhs = args->rhs;

@@ -90,7 +90,11 @@ TW_CLASS(
     generator,
     "random.Generator|random.experimental.Generator(copy_from: generator = None, state: tensor<int64> = None, alg: int = None) -> generator",
     .parent = &tw__trackable_class, .size = sizeof(tw_generator), .init = generator_init, .destroy = generator_destroy,
-    .visit = generator_visit, .drop_config = true, .doc = "A stream of random numbers with a state of its own.");
+    .visit = generator_visit, .drop_config = true,
+    .doc = "A stream of random numbers with a state of its own.\n"
+           "copy_from: a generator whose state and algorithm are taken\n"
+           "state: the state that it begins with\n"
+           "alg: the number of the algorithm: 1 for Philox");
 
 /* ---- states ---- */
 
@@ -172,7 +176,9 @@ TW_PROPERTY(generator_key, "random.Generator.key(self: generator) -> tensor", "T
     return TW_CALL(Reshape, last, tw__temp(t, scalar));
 }
 
-TW_METHOD(generator_reset, "random.Generator.reset(self: generator, state: tensor<int64>)", "Sets the state.")
+TW_METHOD(generator_reset, "random.Generator.reset(self: generator, state: tensor<int64>)",
+          "Sets the state.\n"
+          "state: the new state, of the old one's length")
 {
     tw_generator *generator = args->self;
     TW_TRY(check_shape(args->state, state_size(generator->algorithm)));
@@ -298,14 +304,17 @@ TW_METHOD(
     generator_binomial,
     "random.Generator.binomial(self: generator, shape: tensor<int32>, counts: tensor<T>, probs: tensor<T>, dtype: dtype = int32, "
     "name: str = None) -> tensor",
-    "Numbers of successes in trials; shape ends with that of counts and probs.")
+    "Numbers of successes in trials; shape ends with that of counts and probs.\n"
+    "counts: the number of trials\n"
+    "probs: the probability of success")
 {
     return TW_CALL(StatefulRandomBinomial, args->self->state->handle, (int64_t)args->self->algorithm, args->shape, args->counts,
                    args->probs, TW_A_TYPE("dtype", args->dtype));
 }
 
 TW_METHOD(generator_make_seeds, "random.Generator.make_seeds(self: generator, count: int > -1 = 1) -> tensor",
-          "Seeds for stateless functions: [2, count], the second row zeros.")
+          "Seeds for stateless functions: [2, count], the second row zeros.\n"
+          "count: how many seeds there are")
 {
     tw_auto tw_tensor *shape = tw__ints_tensor(&args->count, 1, TW_INT32);
     tw_auto tw_tensor *first =
@@ -371,7 +380,8 @@ TW_API(random_get_global_generator, "random.get_global_generator|random.experime
 }
 
 TW_API(random_set_global_generator, "random.set_global_generator|random.experimental.set_global_generator(generator: generator)",
-       "Makes a generator the one that all share.")
+       "Makes a generator the one that all share.\n"
+       "generator: the generator")
 {
     static tw__ending ending = { .end = end_global };
     tw__at_shutdown(&ending);
@@ -386,7 +396,8 @@ TW_API(random_set_global_generator, "random.set_global_generator|random.experime
 
 TW_API(random_split,
        "random.split|random.experimental.stateless_split(seed: tensor<int32>, num: int > -1 = 2, alg: value = None) -> tensor",
-       "New seeds from one: [num, 2].")
+       "New seeds from one: [num, 2].\n"
+       "num: how many seeds there are")
 {
     tw_auto tw_tensor *shape = tw__ints_tensor((const int64_t[]){ args->num, 2 }, 2, TW_INT32);
     return shape ? tw_random_stateless_uniform(shape, args->seed, .dtype = args->seed->dtype, .alg = args->alg) : NULL;
@@ -394,7 +405,8 @@ TW_API(random_split,
 
 TW_API(random_fold_in,
        "random.fold_in|random.experimental.stateless_fold_in(seed: tensor<int32>, data: tensor, alg: value = None) -> tensor",
-       "A new seed from one and a number.")
+       "A new seed from one and a number.\n"
+       "data: the number")
 {
     tw_auto tw_tensor *scalar = tw__ints_tensor(NULL, 0, TW_INT32);
     tw_auto tw_tensor *first =

@@ -330,7 +330,8 @@ TW_API(
 }
 
 TW_API(random_shuffle, "random.shuffle|compat.v1.random_shuffle(value: tensor, seed: int = None, name: str = None) -> tensor",
-       "The rows along the first dimension in random order.")
+       "The rows along the first dimension in random order.\n"
+       "value: a tensor")
 {
     return tw__random_call(&tw__op_RandomShuffle, TW_IN(args->value), 1, tw__seed_pair(args->seed), NULL, 0);
 }
@@ -338,7 +339,8 @@ TW_API(random_shuffle, "random.shuffle|compat.v1.random_shuffle(value: tensor, s
 TW_API(
     random_categorical,
     "random.categorical(logits: tensor, num_samples: tensor<int32>, dtype: dtype = None, seed: int = None, name: str = None) -> tensor",
-    "Classes drawn with the probabilities softmax(logits): [rows, num_samples] for logits [rows, classes].")
+    "Classes drawn with the probabilities softmax(logits): [rows, num_samples] for logits [rows, classes].\n"
+    "num_samples: how many classes are drawn for each row")
 {
     tw__part part = tw__part_begin(args->name, "categorical");
     tw_attr type = TW_A_TYPE("output_dtype", args->dtype == TW_DTYPE_NONE ? TW_INT64 : args->dtype);
@@ -451,7 +453,8 @@ TW_API(random_stateless_truncated_normal,
 TW_API(random_stateless_categorical,
        "random.stateless_categorical(logits: tensor, num_samples: tensor<int32>, seed: tensor<int32>, dtype: dtype = int64, "
        "name: str = None) -> tensor",
-       "Classes drawn with the probabilities softmax(logits); a function of the seed, two integers.")
+       "Classes drawn with the probabilities softmax(logits); a function of the seed, two integers.\n"
+       "num_samples: how many classes are drawn for each row")
 {
     return TW_CALL(StatelessMultinomial, args->logits, args->num_samples, args->seed, TW_A_TYPE("output_dtype", args->dtype));
 }

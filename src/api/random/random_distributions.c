@@ -32,7 +32,9 @@ TW_API(
     random_gamma,
     "random.gamma|compat.v1.random_gamma(shape: tensor<int32>, alpha: tensor<dtype>, beta: tensor<dtype> = None, dtype: dtype = float32, seed: int = None, "
     "name: str = None) -> tensor",
-    "Values of the gamma distribution, shape of them for each alpha and rate beta.")
+    "Values of the gamma distribution, shape of them for each alpha and rate beta.\n"
+    "alpha: the distribution's shape, above 0\n"
+    "beta: its rate, above 0; None: 1")
 {
     tw_auto tw_tensor *alpha = with_shape_of(args->alpha, args->beta);
     return alpha ? scaled(tw__random_call(&tw__op_RandomGamma, TW_IN(args->shape, alpha), 2, tw__seed_pair(args->seed), NULL, 0),
@@ -43,7 +45,8 @@ TW_API(
 TW_API(
     random_poisson,
     "random.poisson|compat.v1.random_poisson(shape: tensor<int32>, lam: tensor<float32>, dtype: dtype = float32, seed: int = None, name: str = None) -> tensor",
-    "Values of the Poisson distribution, shape of them for each rate.")
+    "Values of the Poisson distribution, shape of them for each rate.\n"
+    "lam: the rates")
 {
     tw_attr type = TW_A_TYPE("dtype", args->dtype);
     return tw__random_call(&tw__op_RandomPoissonV2, TW_IN(args->shape, args->lam), 2, tw__seed_pair(args->seed), &type, 1);
@@ -59,7 +62,9 @@ static tw_status stream_of(tw_tensor *seed, tw_tensor *stream[2])
 TW_API(random_stateless_gamma,
        "random.stateless_gamma(shape: tensor<int32>, seed: tensor<int32>, alpha: tensor<dtype>, beta: tensor<dtype> = None, "
        "dtype: dtype = float32, name: str = None) -> tensor",
-       "Values of the gamma distribution that are a function of the seed, two integers; shape ends with that of alpha and beta.")
+       "Values of the gamma distribution that are a function of the seed, two integers; shape ends with that of alpha and beta.\n"
+       "alpha: the distribution's shape, above 0\n"
+       "beta: its rate, above 0; None: 1")
 {
     tw_auto tw_tensor *alpha = with_shape_of(args->alpha, args->beta), *number = tw_tensor_int(1);
     tw_tensor *stream[2] = { NULL, NULL };
@@ -74,7 +79,10 @@ TW_API(random_stateless_gamma,
 TW_API(random_stateless_binomial,
        "random.stateless_binomial(shape: tensor<int32>, seed: tensor<int32>, counts: tensor<float32>, probs: tensor<float32>, "
        "output_dtype: dtype = int32, name: str = None) -> tensor",
-       "Numbers of successes in trials that are a function of the seed, two integers; shape ends with that of counts and probs.")
+       "Numbers of successes in trials that are a function of the seed, two integers; shape ends with that of counts and probs.\n"
+       "counts: the number of trials\n"
+       "probs: the probability of success\n"
+       "output_dtype: the dtype of the result")
 {
     return TW_CALL(StatelessRandomBinomial, args->shape, args->seed, args->counts, args->probs,
                    TW_A_TYPE("dtype", args->output_dtype));
@@ -88,7 +96,11 @@ static tw_tensor *number_or(tw_tensor *given, double value, tw_dtype dtype)
 TW_API(random_stateless_parameterized_truncated_normal,
        "random.stateless_parameterized_truncated_normal(shape: tensor<int32>, seed: tensor<int32>, means: tensor<T> = None, "
        "stddevs: tensor<T> = None, minvals: tensor<T> = None, maxvals: tensor<T> = None, name: str = None) -> tensor",
-       "Normal values between bounds (-2 and 2 unless they are given) that are a function of the seed, two integers.")
+       "Normal values between bounds (-2 and 2 unless they are given) that are a function of the seed, two integers.\n"
+       "means: the means; None: 0\n"
+       "stddevs: the standard deviations; None: 1\n"
+       "minvals: the lower bounds\n"
+       "maxvals: the upper bounds")
 {
     tw_dtype dtype = args->means     ? args->means->dtype
                      : args->stddevs ? args->stddevs->dtype

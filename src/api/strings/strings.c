@@ -6,7 +6,9 @@
 TW_API(
     strings_reduce_join,
     "strings.reduce_join(inputs: tensor<string>, axis: ints = None, keepdims: bool = False, separator: str = '', name: str = None) -> tensor",
-    "Strings joined along axes, all of them if none is named.")
+    "Strings joined along axes, all of them if none is named.\n"
+    "inputs: a tensor of strings\n"
+    "example: tf.strings.reduce_join(['a', 'b', 'c'], separator='-').numpy()  # b'a-b-c'")
 {
     int64_t all[TW_MAX_RANK];
     int rank = args->inputs->shape.rank;
@@ -33,7 +35,12 @@ static int64_t count_marks(const char *template, const char *mark)
 
 TW_API(strings_format,
        "strings.format(template: str, inputs: tensors, placeholder: str = {}, summarize: int = 3, name: str = None) -> tensor",
-       "A template with tensors in the place of its marks.")
+       "A template with tensors in the place of its marks.\n"
+       "template: the text with a mark for each tensor\n"
+       "inputs: the tensors\n"
+       "placeholder: the mark\n"
+       "summarize: how many elements at both ends of each dimension are shown; -1: all\n"
+       "example: tf.strings.format('x: {}', tf.constant([1, 2])).numpy()  # b'x: [1 2]'")
 {
     int64_t marks = count_marks(args->template_, args->placeholder);
     if (marks != args->inputs.count) {
@@ -53,7 +60,8 @@ TW_API(strings_format,
 /* ---- tf.io ---- */
 
 TW_API(io_write_file, "io.write_file|compat.v1.write_file(filename: tensor<string>, contents: tensor<string>, name: str = None)",
-       "Makes a file of bytes, and its directories.")
+       "Makes a file of bytes, and its directories.\n"
+       "contents: the bytes")
 {
     int none = 0;
     return tw__apply(&tw__op_WriteFile, TW_IN(args->filename, args->contents), 2, NULL, 0, NULL, &none);

@@ -74,4 +74,7 @@ TW_OP(Cross, .inputs = "a: T, b: T", .outputs = "product: T",
       .attrs = "T: {float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, uint64}", .shape = shape_of,
       .compute = compute, .gradient = gradient,
       .function = "linalg.cross|compat.v1.cross(a: tensor<T>, b: tensor<T>, name: str = None) -> tensor",
-      .doc = "The cross products of vectors of three, which are the last dimension.");
+      .doc = "The cross products of vectors of three, which are the last dimension.\n"
+             "a: vectors [..., 3]\n"
+             "b: vectors of the same shape\n"
+             "example: tf.linalg.cross([1, 0, 0], [0, 1, 0]).numpy().tolist()  # [0, 0, 1]");

@@ -102,7 +102,8 @@ static tw_status determinant_gradient(tw__gradient *g)
 TW_OP(MatrixDeterminant, .inputs = "input: T", .outputs = "output: T", .attrs = "T: {" NUMBERS "}", .shape = determinant_shape,
       .compute = determinant_compute, .gradient = determinant_gradient, .words = tw__words_square,
       .function = "linalg.det|compat.v1.matrix_determinant(input: tensor, name: str = None) -> tensor",
-      .doc = "The determinant of each matrix.");
+      .doc = "The determinant of each matrix.\n"
+             "returns: a number for each matrix");
 
 TW_OP(LogMatrixDeterminant, .inputs = "input: T", .outputs = "sign: T, log_abs_determinant: T", .attrs = "T: {" NUMBERS "}",
       .shape = determinant_shape, .compute = determinant_compute, .gradient = determinant_gradient,
@@ -162,7 +163,8 @@ TW_OP(MatrixInverse, .inputs = "input: T", .outputs = "output: T", .attrs = "adj
       .one_thread = TW_ONE_THREAD_MATRIX,
       .function = "linalg.inv|compat.v1.matrix_inverse(input: tensor, adjoint: bool = False, "
                   "name: str = None) -> tensor",
-      .doc = "The inverse of each matrix, or of its adjoint.");
+      .doc = "The inverse of each matrix, or of its adjoint.\n"
+             "raises: InvalidArgumentError: a matrix has no inverse");
 
 static tw_status solve_shape(tw__inference *inference)
 {

@@ -359,7 +359,8 @@ TW_OP(StatelessRandomPoisson, .inputs = "shape: T, seed: Tseed, lam: Rtype", .ou
       .function = "random.stateless_poisson(shape: tensor<int32>, seed: tensor<int32>, lam: tensor<float32>, "
                   "dtype: dtype = int32, name: str = None) -> tensor",
       .doc =
-          "Values of the Poisson distribution that are a function of the seed, two integers; shape ends with that of the rates.");
+          "Values of the Poisson distribution that are a function of the seed, two integers; shape ends with that of the rates.\n"
+          "lam: the rates");
 
 TW_OP(StatelessRandomBinomial, .inputs = "shape: S, seed: Tseed, counts: T, probs: T", .outputs = "output: dtype",
       .attrs = "S: {int32, int64}, Tseed: {int32, int64} = int64, T: " NUMBERS " = double, dtype: " NUMBERS " = int64",

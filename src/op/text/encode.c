@@ -36,7 +36,10 @@ TW_OP(EncodeBase64, .inputs = "input: string", .outputs = "output: string", .att
       .compute = encode_compute,
       .function =
           "io.encode_base64|compat.v1.encode_base64(input: tensor<string>|ragged, pad: bool = False, name: str = None) -> tensor",
-      .doc = "Strings in base64, safe in addresses.");
+      .doc = "Strings in base64, safe in addresses.\n"
+             "input: strings\n"
+             "pad: True: fill the end with `=`\n"
+             "example: tf.io.encode_base64('abcd').numpy()  # b'YWJjZA'");
 
 tw_status tw__base64_read(tw_string s, tw__text *text)
 {
@@ -74,7 +77,9 @@ static tw_status decode_compute(tw__kernel *kernel)
 
 TW_OP(DecodeBase64, .inputs = "input: string", .outputs = "output: string", .shape = tw_shape_same, .compute = decode_compute,
       .function = "io.decode_base64|compat.v1.decode_base64(input: tensor<string>|ragged, name: str = None) -> tensor",
-      .doc = "What base64 stands for.");
+      .doc = "What base64 stands for.\n"
+             "input: strings in base64, with or without `=` at the end\n"
+             "example: tf.io.decode_base64('YWJjZA').numpy()  # b'abcd'");
 
 /* ---- fingerprints ---- */
 

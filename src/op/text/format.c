@@ -200,7 +200,14 @@ TW_OP(
     .function = "strings.as_string|as_string|dtypes.as_string|compat.v1.as_string(input: tensor|ragged, precision: int = -1, "
                 "scientific: bool = False, shortest: bool = False, width: int = -1, fill: str = '', "
                 "name: str = None) -> tensor",
-    .doc = "Each element as text.");
+    .doc = "Each element as text.\n"
+           "input: numbers or booleans\n"
+           "precision: how many digits stand behind the point; -1: as many as usual\n"
+           "scientific: True: write floats with an exponent\n"
+           "shortest: True: the shorter of both forms\n"
+           "width: how many characters there are at least; -1: any number\n"
+           "fill: the character that is put in front; an empty text: a space\n"
+           "example: tf.strings.as_string([1.5, 2.25], precision=1).numpy().tolist()  # [b'1.5', b'2.2']");
 
 /* ---- the summary of a tensor ---- */
 

@@ -102,4 +102,5 @@ TW_OP(
         "strings.to_hash_bucket_strong|compat.v1.string_to_hash_bucket_strong(input: tensor<string>|ragged, num_buckets: int, key: ints, "
         "name: str = None) -> tensor",
     .doc =
-        "A bucket for each string, by a hash with a key of two integers, which nobody can make strings for that meet in one bucket.");
+        "A bucket for each string, by a hash with a key of two integers, which nobody can make strings for that meet in one bucket.\n"
+        "key: two integers");

@@ -247,4 +247,6 @@ TW_OP(UnsortedSegmentJoin, .inputs = "inputs: string, segment_ids: Tindices, num
       .compute = segments_compute,
       .function = "strings.unsorted_segment_join(inputs: tensor<string>, segment_ids: tensor<int32>, "
                   "num_segments: tensor<int32>, separator: str = '', name: str = None) -> tensor",
-      .doc = "The strings of each segment joined.");
+      .doc = "The strings of each segment joined.\n"
+             "inputs: strings\n"
+             "example: tf.strings.unsorted_segment_join(['a', 'b', 'c'], [1, 0, 1], 2).numpy().tolist()  # [b'b', b'ac']");

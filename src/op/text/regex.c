@@ -467,7 +467,10 @@ TW_OP(RegexReplace, .inputs = "input: string, pattern: string, rewrite: string",
       .attrs = "replace_global: bool = true", .shape = replace_shape, .compute = replace_compute,
       .function = "strings.regex_replace|compat.v1.regex_replace(input: tensor<string>|ragged, pattern: tensor<string>, "
                   "rewrite: tensor<string>, replace_global: bool = True, name: str = None) -> tensor",
-      .doc = "What a regular expression finds, replaced.");
+      .doc = "What a regular expression finds, replaced.\n"
+             "rewrite: what stands in its place; `\\1` is the first group\n"
+             "replace_global: False: replace the first place alone\n"
+             "example: tf.strings.regex_replace('a1b22', '[0-9]+', '#').numpy()  # b'a#b#'");
 
 TW_OP(StaticRegexReplace, .inputs = "input: string", .outputs = "output: string",
       .attrs = "pattern: string, rewrite: string, replace_global: bool = true", .shape = replace_shape,

@@ -69,7 +69,9 @@ static tw_status join_compute(tw__kernel *kernel)
 TW_OP(StringJoin, .inputs = "inputs: N * string", .outputs = "output: string", .attrs = "N: int >= 0, separator: string = ''",
       .shape = join_shape, .compute = join_compute,
       .function = "strings.join|compat.v1.string_join(inputs: tensors<string>, separator: str = '', name: str = None) -> tensor",
-      .doc = "Strings joined element by element, with a separator between them.");
+      .doc = "Strings joined element by element, with a separator between them.\n"
+             "inputs: tensors of strings whose shapes can be broadcast\n"
+             "example: tf.strings.join(['a', 'b'], separator='-').numpy()  # b'a-b'");
 
 /* ---- StringLength ---- */
 
@@ -173,7 +175,10 @@ TW_OP(Substr, .inputs = "input: string, pos: T, len: T", .outputs = "output: str
       .attrs = "T: {int32, int64}, unit: {'BYTE', 'UTF8_CHAR'} = 'BYTE'", .shape = substr_shape, .compute = substr_compute,
       .function = "strings.substr(input: tensor<string>|ragged, pos: tensor<T>, len: tensor<T>, unit: str = BYTE, "
                   "name: str = None) -> tensor",
-      .doc = "A part of each string, from a position on.");
+      .doc = "A part of each string, from a position on.\n"
+             "pos: where the part begins; negative ones count from the end\n"
+             "len: how long it is\n"
+             "example: tf.strings.substr('hello', 1, 3).numpy()  # b'ell'");
 
 /* ---- StringStrip ---- */
 

@@ -114,8 +114,7 @@ TW_API(nn_embedding_lookup,
        "ids: the numbers of the rows\n"
        "max_norm: the greatest Euclidean norm of a row; None: rows stay as they are\n"
        "returns: a tensor of the shape of `ids`, then that of a row\n"
-       "example: tf.nn.embedding_lookup(tf.constant([[1, 2], [3, 4], [5, 6]]), [2, 0]).numpy().tolist()  # [[5, 6], [1, 2]]\n"
-       "example: tf.nn.embedding_lookup([[1, 2], [3, 4], [5, 6]], [2, 0]).numpy().tolist()  # [[5, 6], [1, 2]]")
+       "example: tf.nn.embedding_lookup(tf.constant([[1, 2], [3, 4], [5, 6]]), [2, 0]).numpy().tolist()  # [[5, 6], [1, 2]]")
 {
     TW_TEMPS(t);
     return tw__keep(t, tw__lookup(t, args->params, args->ids, args->max_norm));

@@ -53,7 +53,9 @@ if __name__ == "__main__":
     thalweg.as_tensorflow()
 
 def work(x):
+    import tf_keras
     import tensorflow as tf
+    assert tf_keras is tf.keras
     return tf.__name__, int(tf.square(x))
 
 if __name__ == "__main__":

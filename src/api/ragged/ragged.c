@@ -47,7 +47,10 @@ static tw_status ragged_init(__attribute__((unused)) void *self, __attribute__((
 
 TW_CLASS(ragged_tensor, "RaggedTensor(values: value = None, row_splits: value = None)", .parent = &tw__composite_class,
          .size = sizeof(tw_ragged_tensor), .init = ragged_init, .destroy = ragged_destroy, .methods = &ragged_methods,
-         .drop_config = true, .doc = "A tensor whose rows have different lengths.");
+         .drop_config = true,
+         .doc = "A tensor whose rows have different lengths.\n"
+                "values: the values of all rows, one behind the other\n"
+                "row_splits: where rows begin and the last one ends: [0, …, length]");
 
 bool tw__is_ragged(const void *value)
 {

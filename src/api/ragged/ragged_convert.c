@@ -166,7 +166,13 @@ TW_API(
     ragged_tensor_from_tensor,
     "RaggedTensor.from_tensor(tensor: tensor, lengths: value = None, padding: value = None, ragged_rank: int = 1, name: str = None, "
     "row_splits_dtype: dtype = int64) -> ragged_tensor",
-    "The rows of a tensor, without what is behind their lengths or is padding.")
+    "The rows of a tensor, without what is behind their lengths or is padding.\n"
+    "tensor: a tensor\n"
+    "lengths: how many elements of each row stay; None: all\n"
+    "padding: elements equal to it at the ends of rows are left out; None: none\n"
+    "ragged_rank: how many dimensions become ragged\n"
+    "returns: a `tf.RaggedTensor`\n"
+    "example: tf.RaggedTensor.from_tensor([[1, 2, 0], [3, 0, 0]], padding=0).to_list()  # [[1, 2], [3]]")
 {
     TW_TEMPS(t);
     return tw__keep(t, from_tensor(t, args->tensor, &args->lengths, &args->padding, args->ragged_rank, args->row_splits_dtype));
@@ -174,7 +180,9 @@ TW_API(
 
 TW_API(ragged_tensor_from_sparse,
        "RaggedTensor.from_sparse(st_input: sparse_tensor, name: str = None, row_splits_dtype: dtype = int64) -> ragged_tensor",
-       "A sparse matrix whose rows have no gaps, as rows.")
+       "A sparse matrix whose rows have no gaps, as rows.\n"
+       "st_input: a sparse matrix\n"
+       "raises: ValueError: its rank is not 2")
 {
     TW_TEMPS(t);
     const tw_sparse_tensor *s = args->st_input;

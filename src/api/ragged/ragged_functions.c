@@ -144,7 +144,12 @@ TW_API(
     ragged_constant,
     "ragged.constant(pylist: value, dtype: dtype = None, ragged_rank: int = None, inner_shape: shape = None, name: str = None, "
     "row_splits_dtype: dtype = int64) -> value",
-    "A ragged tensor of nested lists.")
+    "A ragged tensor of nested lists.\n"
+    "pylist: nested lists\n"
+    "ragged_rank: how many dimensions are ragged; None: all but the inner ones\n"
+    "inner_shape: the shape of the innermost values; None: they are single\n"
+    "returns: a `tf.RaggedTensor`, or a tensor where nothing is ragged\n"
+    "example: tf.ragged.constant([[1, 2], [3]]).to_list()  # [[1, 2], [3]]")
 {
     TW_TEMPS(t);
     return tw__value_result(t, constant(t, args));
@@ -156,7 +161,11 @@ TW_API(
     ragged_range,
     "ragged.range(starts: value, limits: value = None, deltas: value = None, dtype: dtype = None, name: str = None, row_splits_dtype: dtype = int64) -> "
     "ragged_tensor",
-    "Rows of numbers, one for each start, limit and step.")
+    "Rows of numbers, one for each start, limit and step.\n"
+    "starts: the first number of each row; without `limits` it is the limit, and rows begin with 0\n"
+    "limits: the bound of each row, which does not belong to it\n"
+    "deltas: the step of each row; None: 1\n"
+    "example: tf.ragged.range([3, 1]).to_list()  # [[0, 1, 2], [0]]")
 {
     TW_TEMPS(t);
     tw_value zero = { .kind = TW_VALUE_INT, .i = 0 }, one = { .kind = TW_VALUE_INT, .i = 1 };
@@ -182,7 +191,10 @@ TW_API(
 }
 
 TW_API(ragged_stack, "ragged.stack(values: value, axis: int = 0, name: str = None) -> value",
-       "Values of different lengths stacked along a new dimension.")
+       "Values of different lengths stacked along a new dimension.\n"
+       "values: tensors or ragged tensors\n"
+       "axis: where the new dimension stands in the result\n"
+       "example: tf.ragged.stack([[1, 2], [3]]).to_list()  # [[1, 2], [3]]")
 {
     TW_TEMPS(t);
     bool list = args->values.kind == TW_VALUE_LIST || args->values.kind == TW_VALUE_TUPLE;
@@ -238,7 +250,10 @@ static void *masked(tw__temps *t, void *data, void *mask)
 }
 
 TW_API(ragged_boolean_mask, "ragged.boolean_mask(data: value, mask: value, name: str = None) -> value",
-       "The elements for which a mask is true, rows kept as rows.")
+       "The elements for which a mask is true, rows kept as rows.\n"
+       "data: a tensor or ragged tensor\n"
+       "mask: booleans for its leading dimensions\n"
+       "example: tf.ragged.boolean_mask([[1, 2], [3, 4]], [[True, False], [True, True]]).to_list()  # [[1], [3, 4]]")
 {
     TW_TEMPS(t);
     void *data = tw__value_given(t, &args->data, TW_DTYPE_NONE, "boolean_mask: data"), *made = NULL;
@@ -269,7 +284,11 @@ static tw_tensor *checked_partitions(tw__temps *t, void *data, tw_tensor *partit
 
 TW_API(ragged_stack_dynamic_partitions,
        "ragged.stack_dynamic_partitions(data: value, partitions: tensor, num_partitions: value, name: str = None) -> value",
-       "Values sorted into rows by the number of their row.")
+       "Values sorted into rows by the number of their row.\n"
+       "data: the values\n"
+       "partitions: for each value the number of its row\n"
+       "num_partitions: how many rows there are\n"
+       "example: tf.ragged.stack_dynamic_partitions([1, 2, 3], [1, 0, 1], 2).to_list()  # [[2], [1, 3]]")
 {
     TW_TEMPS(t);
     void *data = tw__value_given(t, &args->data, TW_DTYPE_NONE, "stack_dynamic_partitions: data");

@@ -153,7 +153,9 @@ static void *from_rowids(tw__temps *t, void *values, const tw_value *given, cons
 
 TW_API(ragged_tensor_from_row_splits,
        "RaggedTensor.from_row_splits(values: value, row_splits: value, name: str = None, validate: bool = True) -> ragged_tensor",
-       "Row i is values[row_splits[i]:row_splits[i + 1]].")
+       "Row i is values[row_splits[i]:row_splits[i + 1]].\n"
+       "row_splits: where rows begin and the last one ends: [0, …, length]\n"
+       "example: tf.RaggedTensor.from_row_splits([1, 2, 3], [0, 2, 2, 3]).to_list()  # [[1, 2], [], [3]]")
 {
     TW_TEMPS(t);
     return tw__keep(t, from_splits(t, values_of(t, &args->values), &args->row_splits, args->validate));
@@ -162,7 +164,9 @@ TW_API(ragged_tensor_from_row_splits,
 TW_API(
     ragged_tensor_from_row_lengths,
     "RaggedTensor.from_row_lengths(values: value, row_lengths: value, name: str = None, validate: bool = True) -> ragged_tensor",
-    "Rows of these lengths.")
+    "Rows of these lengths.\n"
+    "row_lengths: the length of each row\n"
+    "example: tf.RaggedTensor.from_row_lengths([1, 2, 3], [2, 0, 1]).to_list()  # [[1, 2], [], [3]]")
 {
     TW_TEMPS(t);
     return tw__keep(t, from_lengths(t, values_of(t, &args->values), &args->row_lengths, args->validate));
@@ -171,7 +175,10 @@ TW_API(
 TW_API(
     ragged_tensor_from_value_rowids,
     "RaggedTensor.from_value_rowids(values: value, value_rowids: value, nrows: value = None, name: str = None, validate: bool = True) -> ragged_tensor",
-    "Each value in the row that stands beside it; rows are in order.")
+    "Each value in the row that stands beside it; rows are in order.\n"
+    "value_rowids: for each value the number of its row, in rising order\n"
+    "nrows: how many rows there are; None: up to the last one with values\n"
+    "example: tf.RaggedTensor.from_value_rowids([1, 2, 3], [0, 0, 2]).to_list()  # [[1, 2], [], [3]]")
 {
     TW_TEMPS(t);
     return tw__keep(t, from_rowids(t, values_of(t, &args->values), &args->value_rowids, &args->nrows, args->validate));
@@ -179,7 +186,8 @@ TW_API(
 
 TW_API(ragged_tensor_from_row_starts,
        "RaggedTensor.from_row_starts(values: value, row_starts: value, name: str = None, validate: bool = True) -> ragged_tensor",
-       "Rows that begin at these places.")
+       "Rows that begin at these places.\n"
+       "row_starts: where each row begins")
 {
     TW_TEMPS(t);
     void *values = values_of(t, &args->values);
@@ -193,7 +201,8 @@ TW_API(ragged_tensor_from_row_starts,
 
 TW_API(ragged_tensor_from_row_limits,
        "RaggedTensor.from_row_limits(values: value, row_limits: value, name: str = None, validate: bool = True) -> ragged_tensor",
-       "Rows that end before these places.")
+       "Rows that end before these places.\n"
+       "row_limits: where each row ends; the place itself does not belong to it")
 {
     TW_TEMPS(t);
     void *values = values_of(t, &args->values);
@@ -209,7 +218,9 @@ TW_API(
     ragged_tensor_from_uniform_row_length,
     "RaggedTensor.from_uniform_row_length(values: value, uniform_row_length: value, nrows: value = None, validate: bool = True, name: str = None) -> "
     "ragged_tensor",
-    "Rows that all have one length.")
+    "Rows that all have one length.\n"
+    "uniform_row_length: the length of each row\n"
+    "nrows: how many rows there are; it must be given where the length is 0")
 {
     TW_TEMPS(t);
     void *values = need_rows(values_of(t, &args->values)), *made = NULL;
@@ -259,7 +270,8 @@ static void *nested(const tw_value *flat, const tw_value *levels, bool validate,
 TW_API(
     ragged_tensor_from_nested_row_splits,
     "RaggedTensor.from_nested_row_splits(flat_values: value, nested_row_splits: value, name: str = None, validate: bool = True) -> value",
-    "Ragged in several dimensions, the outermost first.")
+    "Ragged in several dimensions, the outermost first.\n"
+    "nested_row_splits: the row splits of each ragged dimension")
 {
     void *made = nested(&args->flat_values, &args->nested_row_splits, args->validate, from_splits, "nested_row_splits");
     return tw__is_ragged(made) ? tw__value_of_object(made) : tw__value_of_tensor(made);
@@ -268,7 +280,8 @@ TW_API(
 TW_API(
     ragged_tensor_from_nested_row_lengths,
     "RaggedTensor.from_nested_row_lengths(flat_values: value, nested_row_lengths: value, name: str = None, validate: bool = True) -> value",
-    "Ragged in several dimensions, the outermost first.")
+    "Ragged in several dimensions, the outermost first.\n"
+    "nested_row_lengths: the row lengths of each ragged dimension")
 {
     void *made = nested(&args->flat_values, &args->nested_row_lengths, args->validate, from_lengths, "nested_row_lengths");
     return tw__is_ragged(made) ? tw__value_of_object(made) : tw__value_of_tensor(made);
@@ -278,7 +291,9 @@ TW_API(
     ragged_tensor_from_nested_value_rowids,
     "RaggedTensor.from_nested_value_rowids(flat_values: value, nested_value_rowids: value, nested_nrows: value = None, name: str = None, "
     "validate: bool = True) -> value",
-    "Ragged in several dimensions, the outermost first.")
+    "Ragged in several dimensions, the outermost first.\n"
+    "nested_value_rowids: the row numbers of each ragged dimension\n"
+    "nested_nrows: the numbers of rows of each ragged dimension; None: up to the last ones with values")
 {
     TW_TEMPS(t);
     const tw_value *ids = &args->nested_value_rowids, *counts = &args->nested_nrows;
@@ -296,7 +311,8 @@ TW_API(
 /* ---- others of the same rows ---- */
 
 TW_METHOD(ragged_tensor_with_values, "RaggedTensor.with_values(self: ragged_tensor, new_values: value) -> ragged_tensor",
-          "The same rows of other values.")
+          "The same rows of other values.\n"
+          "new_values: as many values as there are now")
 {
     TW_TEMPS(t);
     void *values = need_rows(values_of(t, &args->new_values));
@@ -310,7 +326,8 @@ TW_METHOD(ragged_tensor_with_values, "RaggedTensor.with_values(self: ragged_tens
 
 TW_METHOD(ragged_tensor_with_flat_values,
           "RaggedTensor.with_flat_values(self: ragged_tensor, new_values: value) -> ragged_tensor",
-          "The same rows of other values of the innermost dimension.")
+          "The same rows of other values of the innermost dimension.\n"
+          "new_values: as many values as there are now")
 {
     TW_TEMPS(t);
     void *values = need_rows(values_of(t, &args->new_values));

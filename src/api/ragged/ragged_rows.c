@@ -98,7 +98,10 @@ static void *merge(tw__temps *t, tw_ragged_tensor *ragged, int64_t outer, int64_
 }
 
 TW_METHOD(ragged_tensor_merge_dims, "RaggedTensor.merge_dims(self: ragged_tensor, outer_axis: int, inner_axis: int) -> value",
-          "The dimensions from one to another made one.")
+          "The dimensions from one to another made one.\n"
+          "outer_axis: the first dimension\n"
+          "inner_axis: the last dimension\n"
+          "example: tf.ragged.constant([[[1], [2, 3]], [[4]]]).merge_dims(1, 2).to_list()  # [[1, 2, 3], [4]]")
 {
     TW_TEMPS(t);
     int rank = tw__value_shape(args->self).rank;
@@ -120,7 +123,10 @@ TW_METHOD(ragged_tensor_merge_dims, "RaggedTensor.merge_dims(self: ragged_tensor
 
 TW_API(ragged_row_splits_to_segment_ids,
        "ragged.row_splits_to_segment_ids(splits: tensor<int64>, name: str = None, out_type: dtype = None) -> tensor",
-       "The row of each value, by where rows begin.")
+       "The row of each value, by where rows begin.\n"
+       "splits: where rows begin and the last one ends: [0, …, length]\n"
+       "out_type: the dtype of the result; None: that of `splits`\n"
+       "example: tf.ragged.row_splits_to_segment_ids([0, 2, 3]).numpy().tolist()  # [0, 0, 1]")
 {
     TW_TEMPS(t);
     if (args->splits->dtype != TW_INT32 && args->splits->dtype != TW_INT64) {

@@ -76,7 +76,11 @@ TW_CLASS(
     ragged_tensor_spec,
     "RaggedTensorSpec(shape: shape = None, dtype: dtype = float32, ragged_rank: int = None, row_splits_dtype: dtype = int64)",
     .parent = &tw__class_type_spec, .size = sizeof(tw_ragged_tensor_spec), .init = spec_init, .methods = &spec_methods,
-    .doc = "Ragged tensors of a shape, a dtype and a number of ragged dimensions.");
+    .doc = "Ragged tensors of a shape, a dtype and a number of ragged dimensions.\n"
+           "shape: the shape; None in it for lengths that differ\n"
+           "dtype: the dtype of the values\n"
+           "ragged_rank: how many dimensions are ragged; None: all but the first\n"
+           "row_splits_dtype: the dtype of the row splits: int32 or int64");
 
 struct tw_ragged_tensor_spec *tw__ragged_spec_new(const tw_shape *shape, tw_dtype dtype, int ragged_rank, tw_dtype splits_dtype)
 {

@@ -45,7 +45,11 @@ static void *split(tw__temps *t, void *value, const cut *how)
 }
 
 TW_API(strings_split, "strings.split(input: value, sep: str = None, maxsplit: int = -1, name: str = None) -> value",
-       "The parts of strings between separators, white space if none is given; ragged if there are several strings.")
+       "The parts of strings between separators, white space if none is given; ragged if there are several strings.\n"
+       "input: strings\n"
+       "sep: the separator; None: any run of white space\n"
+       "maxsplit: how often a string is split at most; -1: any number of times\n"
+       "example: tf.strings.split('a b  c').numpy().tolist()  # [b'a', b'b', b'c']")
 {
     TW_TEMPS(t);
     cut how = { &tw__op_StringSplitV2, args->sep ? args->sep : "", TW_A_INT("maxsplit", args->maxsplit) };

@@ -297,7 +297,13 @@ TW_API(
     strings_ngrams,
     "strings.ngrams(data: value, ngram_width: ints, separator: str = ' ', pad_values: value = None, padding_width: int = None, "
     "preserve_short_sequences: bool = False, name: str = None) -> value",
-    "Strings that follow each other along the last dimension, joined; those beyond the ends are `pad_values`.")
+    "Strings that follow each other along the last dimension, joined; those beyond the ends are `pad_values`.\n"
+    "data: strings, a tensor or ragged tensor\n"
+    "ngram_width: how many are joined; several numbers give all of these widths\n"
+    "pad_values: what stands before the first and behind the last: one text for both, or two; None: nothing\n"
+    "padding_width: how many of these are added at most at each side; None: the width - 1\n"
+    "preserve_short_sequences: True: a row that is shorter than the width gives one string of its own\n"
+    "example: tf.strings.ngrams(['a', 'b', 'c'], 2).numpy().tolist()  # [b'a b', b'b c']")
 {
     TW_TEMPS(t);
     joining how = { .args = args };

@@ -138,7 +138,12 @@ static tw_tensor *checked_dct(tw__temps *t, tw_tensor *x, int64_t type, int64_t 
 TW_API(
     signal_dct,
     "signal.dct|compat.v1.spectral.dct(input: tensor, type: int = 2, n: int = None, axis: int = -1, norm: str = None, name: str = None) -> tensor",
-    "The cosine transform of type I to IV over the last axis, of n numbers; norm 'ortho' makes it orthonormal.")
+    "The cosine transform of type I to IV over the last axis, of n numbers; norm 'ortho' makes it orthonormal.\n"
+    "input: floats\n"
+    "type: the type of the transform, from 1 to 4\n"
+    "n: how many numbers of the axis count, filled with zeros if there are fewer; None: all\n"
+    "axis: the axis, which must be the last\n"
+    "norm: None, or `ortho`, which is not there for type 1")
 {
     TW_TEMPS(t);
     return tw__keep(t, checked_dct(t, args->input, args->type, args->n, args->axis, args->norm));
@@ -147,7 +152,12 @@ TW_API(
 TW_API(
     signal_idct,
     "signal.idct|compat.v1.spectral.idct(input: tensor, type: int = 2, n: int = None, axis: int = -1, norm: str = None, name: str = None) -> tensor",
-    "What has this cosine transform, up to a factor unless norm is 'ortho'.")
+    "What has this cosine transform, up to a factor unless norm is 'ortho'.\n"
+    "input: floats\n"
+    "type: the type of the transform, from 1 to 4\n"
+    "n: how many numbers of the axis count, filled with zeros if there are fewer; None: all\n"
+    "axis: the axis, which must be the last\n"
+    "norm: None, or `ortho`, which is not there for type 1")
 {
     TW_TEMPS(t);
     int64_t type = args->type == 2 ? 3 : args->type == 3 ? 2 : args->type;
@@ -155,7 +165,9 @@ TW_API(
 }
 
 TW_API(signal_mfccs, "signal.mfccs_from_log_mel_spectrograms(log_mel_spectrograms: tensor<float32>, name: str = None) -> tensor",
-       "Mel-frequency cepstral coefficients of logarithms of mel spectrograms.")
+       "Mel-frequency cepstral coefficients of logarithms of mel spectrograms.\n"
+       "log_mel_spectrograms: logarithms of mel spectrograms, [..., bins]\n"
+       "returns: coefficients of the same shape")
 {
     TW_TEMPS(t);
     tw_tensor *x = args->log_mel_spectrograms;

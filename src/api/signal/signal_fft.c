@@ -280,7 +280,10 @@ static tw_tensor *any_axes(const tw_op *op, tw_tensor *x, tw_ints lengths, tw_in
 TW_API(
     signal_fftnd,
     "signal.fftnd(input_tensor: tensor<complex64>, fft_length: ints = None, axes: ints = None, norm: str = None, name: str = None) -> tensor",
-    "The Fourier transform over axes, all if none are given.")
+    "The Fourier transform over axes, all if none are given.\n"
+    "input_tensor: the tensor to transform\n"
+    "axes: the dimensions to transform; None: all\n"
+    "norm: how the result is scaled: None or `backward`, `ortho` or `forward`")
 {
     return any_axes(&tw__op_FFTND, args->input_tensor, args->fft_length, args->axes, args->norm, false, false);
 }
@@ -288,7 +291,10 @@ TW_API(
 TW_API(
     signal_ifftnd,
     "signal.ifftnd(input_tensor: tensor<complex64>, fft_length: ints = None, axes: ints = None, norm: str = None, name: str = None) -> tensor",
-    "What has this Fourier transform over axes.")
+    "What has this Fourier transform over axes.\n"
+    "input_tensor: the tensor to transform\n"
+    "axes: the dimensions to transform; None: all\n"
+    "norm: how the result is scaled: None or `backward`, `ortho` or `forward`")
 {
     return any_axes(&tw__op_IFFTND, args->input_tensor, args->fft_length, args->axes, args->norm, true, false);
 }
@@ -307,7 +313,10 @@ static tw_tensor *real_axes(const tw_op *op, tw_tensor *x, bool fits, tw_ints le
 TW_API(
     signal_rfftnd,
     "signal.rfftnd(input_tensor: tensor<float32>, fft_length: ints = None, axes: ints = None, norm: str = None, name: str = None) -> tensor",
-    "The Fourier transform of real numbers over axes, the last of which is halved.")
+    "The Fourier transform of real numbers over axes, the last of which is halved.\n"
+    "input_tensor: the tensor to transform\n"
+    "axes: the dimensions to transform; None: all\n"
+    "norm: how the result is scaled: None or `backward`, `ortho` or `forward`")
 {
     return real_axes(&tw__op_RFFTND, args->input_tensor, args->input_tensor->dtype == TW_FLOAT32, args->fft_length, args->axes,
                      args->norm, false);
@@ -316,7 +325,10 @@ TW_API(
 TW_API(
     signal_irfftnd,
     "signal.irfftnd(input_tensor: tensor<complex64>, fft_length: ints = None, axes: ints = None, norm: str = None, name: str = None) -> tensor",
-    "The real numbers that have this Fourier transform over axes.")
+    "The real numbers that have this Fourier transform over axes.\n"
+    "input_tensor: the tensor to transform\n"
+    "axes: the dimensions to transform; None: all\n"
+    "norm: how the result is scaled: None or `backward`, `ortho` or `forward`")
 {
     return real_axes(&tw__op_IRFFTND, args->input_tensor, args->input_tensor->dtype == TW_COMPLEX64, args->fft_length, args->axes,
                      args->norm, true);
@@ -348,13 +360,16 @@ static tw_tensor *shift(tw_tensor *x, tw_ints axes, bool back)
 }
 
 TW_API(signal_fftshift, "signal.fftshift(x: tensor, axes: ints = None, name: str = None) -> tensor",
-       "The frequency zero in the middle of the axes, all if none are given.")
+       "The frequency zero in the middle of the axes, all if none are given.\n"
+       "axes: the dimensions to move along; None: all\n"
+       "example: tf.signal.fftshift([0, 1, 2, 3]).numpy().tolist()  # [2, 3, 0, 1]")
 {
     return shift(args->x, args->axes, false);
 }
 
 TW_API(signal_ifftshift, "signal.ifftshift(x: tensor, axes: ints = None, name: str = None) -> tensor",
-       "What fftshift did, undone.")
+       "What fftshift did, undone.\n"
+       "axes: the dimensions to move along; None: all")
 {
     return shift(args->x, args->axes, true);
 }

@@ -68,7 +68,12 @@ tw_tensor *tw__signal_frame(tw__temps *t, tw_tensor *x, int64_t length, int64_t 
 TW_API(
     signal_frame,
     "signal.frame(signal: tensor, frame_length: int, frame_step: int, pad_end: bool = False, pad_value: tensor = None, axis: int = -1, name: str = None) -> tensor",
-    "Parts of an axis that begin frame_step apart; with pad_end also those that go beyond the end, filled with pad_value.")
+    "Parts of an axis that begin frame_step apart; with pad_end also those that go beyond the end, filled with pad_value.\n"
+    "signal: a tensor of samples\n"
+    "pad_end: True: frames that go beyond the end count, too\n"
+    "pad_value: what they are filled with; None: 0\n"
+    "axis: the dimension of the samples\n"
+    "example: tf.signal.frame([1, 2, 3, 4], 2, 2).numpy().tolist()  # [[1, 2], [3, 4]]")
 {
     TW_TEMPS(t);
     return tw__keep(t, tw__signal_frame(t, args->signal, args->frame_length, args->frame_step, args->pad_end, args->pad_value,
@@ -121,7 +126,9 @@ tw_tensor *tw__signal_overlap(tw__temps *t, tw_tensor *x, int64_t step)
 }
 
 TW_API(signal_overlap_and_add, "signal.overlap_and_add(signal: tensor, frame_step: int, name: str = None) -> tensor",
-       "The sum of frames [..., frames, frame_length] that begin frame_step apart.")
+       "The sum of frames [..., frames, frame_length] that begin frame_step apart.\n"
+       "signal: the frames, [..., frames, frame_length]\n"
+       "example: tf.signal.overlap_and_add([[1.0, 1.0], [2.0, 2.0]], 1).numpy().tolist()  # [1.0, 3.0, 2.0]")
 {
     TW_TEMPS(t);
     return tw__keep(t, tw__signal_overlap(t, args->signal, args->frame_step));

@@ -104,7 +104,8 @@ static void kaiser(double *values, int64_t length, double beta)
 
 TW_API(signal_kaiser_window,
        "signal.kaiser_window(window_length: int, beta: float = 12, dtype: dtype = float32, name: str = None) -> tensor",
-       "A Kaiser window.")
+       "A Kaiser window.\n"
+       "beta: how fast the window falls towards its ends")
 {
     double *values = room(args->window_length, args->dtype, 1);
     if (values && args->window_length == 1)
@@ -117,7 +118,8 @@ TW_API(signal_kaiser_window,
 TW_API(
     signal_kaiser_bessel_derived_window,
     "signal.kaiser_bessel_derived_window(window_length: int, beta: float = 12, dtype: dtype = float32, name: str = None) -> tensor",
-    "The window whose squares are running sums of a Kaiser window.")
+    "The window whose squares are running sums of a Kaiser window.\n"
+    "beta: how fast the window falls towards its ends")
 {
     int64_t half = args->window_length / 2;
     double *values = room(args->window_length, args->dtype, 0);
@@ -165,7 +167,13 @@ static bool mel_fits(int64_t bins, double rate, double lower, double upper, tw_d
 TW_API(signal_linear_to_mel_weight_matrix,
        "signal.linear_to_mel_weight_matrix(num_mel_bins: int = 20, num_spectrogram_bins: int = 129, sample_rate: float = 8000, "
        "lower_edge_hertz: float = 125, upper_edge_hertz: float = 3800, dtype: dtype = float32, name: str = None) -> tensor",
-       "What spectrograms are multiplied with to get bins of the mel scale: triangles over the frequencies.")
+       "What spectrograms are multiplied with to get bins of the mel scale: triangles over the frequencies.\n"
+       "num_mel_bins: how many bins of the mel scale there are\n"
+       "num_spectrogram_bins: how many bins the spectrogram has: half the length of the transform, and one\n"
+       "sample_rate: how many samples there are in a second\n"
+       "lower_edge_hertz: the lowest frequency that counts\n"
+       "upper_edge_hertz: the highest frequency that counts\n"
+       "returns: a matrix [num_spectrogram_bins, num_mel_bins]")
 {
     int64_t mels = args->num_mel_bins, bins = args->num_spectrogram_bins, count;
     double lower = mel_of(args->lower_edge_hertz), upper = mel_of(args->upper_edge_hertz);

@@ -167,7 +167,11 @@ static const tw__composite_methods sparse_methods = { sparse_parts, sparse_spec,
 TW_CLASS(sparse_tensor, "SparseTensor|sparse.SparseTensor(indices: tensor<int64>, values: tensor, dense_shape: tensor<int64>)",
          .parent = &tw__composite_class, .size = sizeof(tw_sparse_tensor), .init = sparse_init, .destroy = sparse_destroy,
          .methods = &sparse_methods, .drop_config = true,
-         .doc = "A tensor of which only some elements are there: values[i] stands at indices[i].");
+         .doc = "A tensor of which only some elements are there: values[i] stands at indices[i].\n"
+                "indices: where the values stand, [n, rank]\n"
+                "values: the values, n of them\n"
+                "dense_shape: the shape of the whole tensor\n"
+                "example: tf.sparse.to_dense(tf.SparseTensor([[0, 1]], [5], [1, 3])).numpy().tolist()  # [[0, 5, 0]]");
 
 TW_PROPERTY(sparse_tensor_indices, "SparseTensor.indices(self: sparse_tensor) -> tensor",
             "Where the values stand, a row for each.")
@@ -229,7 +233,8 @@ TW_METHOD(sparse_tensor_consumers, "SparseTensor.consumers(self: sparse_tensor) 
 }
 
 TW_METHOD(sparse_tensor_with_values, "SparseTensor.with_values(self: sparse_tensor, new_values: tensor) -> sparse_tensor",
-          "The same places with other values.")
+          "The same places with other values.\n"
+          "new_values: as many values as there are now")
 {
     const tw_shape *is = &args->self->values->shape, *given = &args->new_values->shape;
     if (!tw__shape_compatible(is, given)) {

@@ -22,7 +22,13 @@ static tw_tensor *weights_of(tw__temps *t, const tw_value *given, tw_dtype other
 TW_API(sparse_bincount,
        "sparse.bincount(values: value, weights: value = None, axis: int = 0, minlength: int = None, maxlength: int = None, "
        "binary_output: bool = False, name: str = None) -> sparse_tensor",
-       "How often each number occurs: in all values (axis 0) or in every row (axis -1).")
+       "How often each number occurs: in all values (axis 0) or in every row (axis -1).\n"
+       "values: integers from 0 on, a tensor, ragged or sparse tensor\n"
+       "weights: what each of them counts, of the same kind and shape; None: 1\n"
+       "axis: 0: count in the whole tensor; -1: in each row\n"
+       "minlength: how long the result is at least\n"
+       "maxlength: how long it is at most; greater integers do not count\n"
+       "binary_output: True: 1 for what occurs, whatever its number")
 {
     TW_TEMPS(t);
     const tw_value *given = &args->values;
@@ -124,14 +130,19 @@ static tw_sparse_tensor *cross(const tw_value *inputs, const char *separator, bo
 }
 
 TW_API(sparse_cross, "sparse.cross(inputs: value, name: str = None, separator: str = None) -> sparse_tensor",
-       "Every combination of the features of a row, one of each input, joined with a separator.")
+       "Every combination of the features of a row, one of each input, joined with a separator.\n"
+       "inputs: tensors, sparse or ragged tensors of strings or integers, each with a row for each sample\n"
+       "separator: what stands between the parts; None: `_X_`")
 {
     return cross(&args->inputs, args->separator ? args->separator : "_X_", false, 0, 0);
 }
 
 TW_API(sparse_cross_hashed,
        "sparse.cross_hashed(inputs: value, num_buckets: int = 0, hash_key: int = None, name: str = None) -> sparse_tensor",
-       "A bucket for every combination of the features of a row.")
+       "A bucket for every combination of the features of a row.\n"
+       "inputs: tensors, sparse or ragged tensors of strings or integers, each with a row for each sample\n"
+       "num_buckets: how many buckets there are; 0: any 64-bit number\n"
+       "hash_key: a number that the hash depends on; None: one that is built in")
 {
     return cross(&args->inputs, "", true, args->num_buckets,
                  args->hash_key == TW_NO_INT ? INT64_C(0xDECAFCAFFE) : args->hash_key);
@@ -161,14 +172,18 @@ static tw_ragged_tensor *cross_rows(const tw_value *inputs, bool hashed, int64_t
 }
 
 TW_API(ragged_cross, "ragged.cross(inputs: value, name: str = None) -> ragged_tensor",
-       "Every combination of the features of a row, one of each input.")
+       "Every combination of the features of a row, one of each input.\n"
+       "inputs: tensors, sparse or ragged tensors of strings or integers, each with a row for each sample")
 {
     return cross_rows(&args->inputs, false, 0, 0);
 }
 
 TW_API(ragged_cross_hashed,
        "ragged.cross_hashed(inputs: value, num_buckets: int = 0, hash_key: int = None, name: str = None) -> ragged_tensor",
-       "A bucket for every combination of the features of a row.")
+       "A bucket for every combination of the features of a row.\n"
+       "inputs: tensors, sparse or ragged tensors of strings or integers, each with a row for each sample\n"
+       "num_buckets: how many buckets there are; 0: any 64-bit number\n"
+       "hash_key: a number that the hash depends on; None: one that is built in")
 {
     return cross_rows(&args->inputs, true, args->num_buckets,
                       args->hash_key == TW_NO_INT ? INT64_C(0xDECAFCAFFE) : args->hash_key);
@@ -178,7 +193,9 @@ TW_API(ragged_cross_hashed,
 
 TW_API(sparse_mask,
        "sparse.mask|compat.v1.sparse_mask(a: indexed_slices, mask_indices: tensor<int32>, name: str = None) -> indexed_slices",
-       "The slices whose indices are not among those given.")
+       "The slices whose indices are not among those given.\n"
+       "a: the slices\n"
+       "mask_indices: the indices to leave out")
 {
     TW_TEMPS(t);
     tw_tensor *indices = args->a->indices, *out = tw__temp_cast(t, args->mask_indices, indices->dtype);

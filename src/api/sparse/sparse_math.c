@@ -17,7 +17,10 @@ static tw_dtype real_of(tw_dtype dtype)
 
 TW_API(sparse_add, "sparse.add|compat.v1.sparse_add(a: value, b: value, threshold: value = None) -> value",
        "The sum of two sparse tensors, without values smaller than a threshold; or of a sparse and an ordinary one, which is an "
-       "ordinary one.")
+       "ordinary one.\n"
+       "a: a sparse tensor, or an ordinary one if `b` is sparse\n"
+       "b: a sparse tensor, or an ordinary one if `a` is sparse\n"
+       "threshold: sums whose absolute value is smaller are left out; None: 0")
 {
     TW_TEMPS(t);
     if (!is_sparse(&args->a) && !is_sparse(&args->b)) {
@@ -63,14 +66,18 @@ static tw_sparse_tensor *pair(const tw_op *op, const tw_sparse_tensor *a, const 
 
 TW_API(sparse_maximum,
        "sparse.maximum|compat.v1.sparse_maximum(sp_a: sparse_tensor, sp_b: sparse_tensor, name: str = None) -> sparse_tensor",
-       "The greater of both at the places of both.")
+       "The greater of both at the places of both.\n"
+       "sp_a: a `tf.SparseTensor`\n"
+       "sp_b: one of the same shape")
 {
     return pair(&tw__op_SparseSparseMaximum, args->sp_a, args->sp_b);
 }
 
 TW_API(sparse_minimum,
        "sparse.minimum|compat.v1.sparse_minimum(sp_a: sparse_tensor, sp_b: sparse_tensor, name: str = None) -> sparse_tensor",
-       "The smaller of both at the places of both.")
+       "The smaller of both at the places of both.\n"
+       "sp_a: a `tf.SparseTensor`\n"
+       "sp_b: one of the same shape")
 {
     return pair(&tw__op_SparseSparseMinimum, args->sp_a, args->sp_b);
 }
@@ -88,13 +95,15 @@ static tw_sparse_tensor *with_dense(const tw_op *op, tw_sparse_tensor *s, const 
 }
 
 TW_METHOD(sparse_tensor_multiply, "SparseTensor.__mul__(self: sparse_tensor, y: value) -> sparse_tensor",
-          "Its values times what stands at their places.")
+          "Its values times what stands at their places.\n"
+          "y: a tensor whose shape can be broadcast to that of the sparse one")
 {
     return with_dense(&tw__op_SparseDenseCwiseMul, args->self, &args->y);
 }
 
 TW_METHOD(sparse_tensor_divide, "SparseTensor.__truediv__|SparseTensor.__div__(self: sparse_tensor, y: value) -> sparse_tensor",
-          "Its values by what stands at their places; integers become floats.")
+          "Its values by what stands at their places; integers become floats.\n"
+          "y: a tensor whose shape can be broadcast to that of the sparse one")
 {
     tw_sparse_tensor *s = args->self;
     tw_dtype dtype = s->values->dtype;
@@ -119,7 +128,11 @@ static tw_tensor *multiply(const tw_sparse_tensor *a, tw_tensor *b, bool adjoint
 TW_API(sparse_sparse_dense_matmul,
        "sparse.sparse_dense_matmul|compat.v1.sparse_tensor_dense_matmul(sp_a: value, b: value, adjoint_a: bool = False, "
        "adjoint_b: bool = False, name: str = None) -> tensor",
-       "The product of a sparse and an ordinary matrix, in any order.")
+       "The product of a sparse and an ordinary matrix, in any order.\n"
+       "sp_a: the first matrix, sparse, or ordinary if the second is sparse\n"
+       "b: the second matrix\n"
+       "adjoint_a: True: conjugate and transpose the first matrix\n"
+       "adjoint_b: True: conjugate and transpose the second matrix")
 {
     if (is_sparse(&args->b) && !is_sparse(&args->sp_a)) { /* the transposed product */
         const tw_sparse_tensor *s = args->b.object;
@@ -161,7 +174,8 @@ static tw_value reduce(const tw_op *dense, const tw_op *sparse, const tw_sparse_
 TW_API(sparse_reduce_sum,
        "sparse.reduce_sum(sp_input: sparse_tensor, axis: ints = None, keepdims: bool = False, output_is_sparse: bool = False, "
        "name: str = None) -> value",
-       "The sums over dimensions, all if none is named.")
+       "The sums over dimensions, all if none is named.\n"
+       "output_is_sparse: True: give a sparse tensor")
 {
     return reduce(&tw__op_SparseReduceSum, &tw__op_SparseReduceSumSparse, args->sp_input, args->axis, args->keepdims,
                   args->output_is_sparse);
@@ -170,7 +184,8 @@ TW_API(sparse_reduce_sum,
 TW_API(sparse_reduce_max,
        "sparse.reduce_max(sp_input: sparse_tensor, axis: ints = None, keepdims: bool = False, output_is_sparse: bool = False, "
        "name: str = None) -> value",
-       "The greatest values over dimensions, all if none is named.")
+       "The greatest values over dimensions, all if none is named.\n"
+       "output_is_sparse: True: give a sparse tensor")
 {
     return reduce(&tw__op_SparseReduceMax, &tw__op_SparseReduceMaxSparse, args->sp_input, args->axis, args->keepdims,
                   args->output_is_sparse);
@@ -190,7 +205,9 @@ static tw_tensor *widened(tw__temps *t, tw_tensor *own, tw_tensor *most, int64_t
 TW_API(sparse_concat,
        "sparse.concat(axis: int, sp_inputs: list<sparse_tensor>, expand_nonconcat_dims: bool = False, name: str = None) -> "
        "sparse_tensor",
-       "Sparse tensors joined along a dimension.")
+       "Sparse tensors joined along a dimension.\n"
+       "axis: the dimension to join along\n"
+       "expand_nonconcat_dims: True: the other dimensions may differ; the greatest is taken")
 {
     int64_t count = args->sp_inputs.count;
     const tw_sparse_tensor *const *s = (const tw_sparse_tensor *const *)args->sp_inputs.items;
@@ -224,7 +241,9 @@ TW_API(sparse_concat,
 
 TW_API(sparse_split,
        "sparse.split(sp_input: sparse_tensor, num_split: int, axis: tensor<int64>, name: str = None) -> list<sparse_tensor>",
-       "A sparse tensor cut into as many pieces along a dimension.")
+       "A sparse tensor cut into as many pieces along a dimension.\n"
+       "num_split: how many pieces there are\n"
+       "axis: the dimension to cut")
 {
     int64_t pieces = args->num_split;
     const tw_sparse_tensor *s = args->sp_input;
@@ -266,7 +285,12 @@ TW_API(sparse_segment_sum,
        "sparse.segment_sum(data: tensor, indices: tensor<int32>, segment_ids: tensor<int32>, num_segments: tensor<int32> = None, "
        "name: str = None, "
        "sparse_gradient: bool = False) -> tensor",
-       "Sums of the rows that are picked by index, by segment.")
+       "Sums of the rows that are picked by index, by segment.\n"
+       "data: the rows\n"
+       "indices: which rows are taken\n"
+       "segment_ids: for each row that is taken the number of its segment, in rising order\n"
+       "num_segments: how many segments the result has; None: up to the last one\n"
+       "sparse_gradient: kept for programs that set it; the gradient has the same values")
 {
     return segment(&tw__op_SparseSegmentSum, &tw__op_SparseSegmentSumWithNumSegments, args->data, args->indices,
                    args->segment_ids, args->num_segments);
@@ -276,7 +300,12 @@ TW_API(sparse_segment_mean,
        "sparse.segment_mean(data: tensor, indices: tensor<int32>, segment_ids: tensor<int32>, num_segments: tensor<int32> = "
        "None, name: str = None, "
        "sparse_gradient: bool = False) -> tensor",
-       "Means of the rows that are picked by index, by segment.")
+       "Means of the rows that are picked by index, by segment.\n"
+       "data: the rows\n"
+       "indices: which rows are taken\n"
+       "segment_ids: for each row that is taken the number of its segment, in rising order\n"
+       "num_segments: how many segments the result has; None: up to the last one\n"
+       "sparse_gradient: kept for programs that set it; the gradient has the same values")
 {
     return segment(&tw__op_SparseSegmentMean, &tw__op_SparseSegmentMeanWithNumSegments, args->data, args->indices,
                    args->segment_ids, args->num_segments);
@@ -286,7 +315,12 @@ TW_API(sparse_segment_sqrt_n,
        "sparse.segment_sqrt_n(data: tensor, indices: tensor<int32>, segment_ids: tensor<int32>, num_segments: tensor<int32> = "
        "None, name: str = None, "
        "sparse_gradient: bool = False) -> tensor",
-       "Sums of the rows that are picked by index, by segment, divided by the square root of their number.")
+       "Sums of the rows that are picked by index, by segment, divided by the square root of their number.\n"
+       "data: the rows\n"
+       "indices: which rows are taken\n"
+       "segment_ids: for each row that is taken the number of its segment, in rising order\n"
+       "num_segments: how many segments the result has; None: up to the last one\n"
+       "sparse_gradient: kept for programs that set it; the gradient has the same values")
 {
     return segment(&tw__op_SparseSegmentSqrtN, &tw__op_SparseSegmentSqrtNWithNumSegments, args->data, args->indices,
                    args->segment_ids, args->num_segments);

@@ -13,7 +13,9 @@ static tw_sparse_tensor *made_of(tw_tensor *indices, tw_tensor *values, tw_tenso
 }
 
 TW_API(sparse_from_dense, "sparse.from_dense(tensor: tensor, name: str = None) -> sparse_tensor",
-       "The elements that are not zero.")
+       "The elements that are not zero.\n"
+       "tensor: a tensor\n"
+       "example: tf.sparse.from_dense([0, 7, 0]).values.numpy().tolist()  # [7]")
 {
     TW_TEMPS(t);
     tw_tensor *x = args->tensor, *zero = tw__temp(t, tw_tensor_new(x->dtype, TW_SCALAR, NULL));
@@ -101,7 +103,9 @@ TW_API(
 TW_API(
     sparse_slice,
     "sparse.slice|compat.v1.sparse_slice(sp_input: sparse_tensor, start: tensor<int64>, size: tensor<int64>, name: str = None) -> sparse_tensor",
-    "The values inside of a box.")
+    "The values inside of a box.\n"
+    "start: where the box begins along each dimension\n"
+    "size: how long it is along each dimension")
 {
     TW_TEMPS(t);
     tw_tensor *made[3] = { NULL, NULL, NULL }, *start = tw__temp_cast(t, args->start, TW_INT64),
@@ -123,7 +127,8 @@ TW_API(sparse_softmax, "sparse.softmax|compat.v1.sparse_softmax(sp_input: sparse
 }
 
 TW_API(sparse_retain, "sparse.retain|compat.v1.sparse_retain(sp_input: sparse_tensor, to_retain: tensor<bool>) -> sparse_tensor",
-       "The values for which the mask is true.")
+       "The values for which the mask is true.\n"
+       "to_retain: a boolean for each value")
 {
     TW_TEMPS(t);
     const tw_sparse_tensor *s = args->sp_input;
@@ -136,7 +141,8 @@ TW_API(sparse_retain, "sparse.retain|compat.v1.sparse_retain(sp_input: sparse_te
 TW_API(
     sparse_reset_shape,
     "sparse.reset_shape|compat.v1.sparse_reset_shape(sp_input: sparse_tensor, new_shape: tensor<int64> = None) -> sparse_tensor",
-    "The same values in another shape that holds them; the smallest one if none is given.")
+    "The same values in another shape that holds them; the smallest one if none is given.\n"
+    "new_shape: the new shape; None: the smallest one that holds all values")
 {
     TW_TEMPS(t);
     const tw_sparse_tensor *s = args->sp_input;
@@ -249,7 +255,9 @@ TW_API(
 TW_API(
     sparse_to_indicator,
     "sparse.to_indicator|compat.v1.sparse_to_indicator(sp_input: sparse_tensor, vocab_size: tensor<int64>, name: str = None) -> tensor",
-    "True where a row of ids holds the id.")
+    "True where a row of ids holds the id.\n"
+    "sp_input: a sparse tensor of ids\n"
+    "vocab_size: how many ids there are: the length of the last dimension")
 {
     TW_TEMPS(t);
     const tw_sparse_tensor *s = args->sp_input;

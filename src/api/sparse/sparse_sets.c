@@ -53,7 +53,9 @@ static tw_sparse_tensor *operate(const tw_value *a, const tw_value *b, const cha
 TW_API(sets_intersection,
        "sets.intersection(a: value, b: value, validate_indices: bool = "
        "True) -> sparse_tensor",
-       "What rows have in common with rows.")
+       "What rows have in common with rows.\n"
+       "a: sets, one in each row: a tensor or sparse tensor\n"
+       "b: others, with as many rows")
 {
     return operate(&args->a, &args->b, "intersection", args->validate_indices);
 }
@@ -61,7 +63,9 @@ TW_API(sets_intersection,
 TW_API(sets_union,
        "sets.union(a: value, b: value, validate_indices: bool = True) -> "
        "sparse_tensor",
-       "What is in rows or in the others.")
+       "What is in rows or in the others.\n"
+       "a: sets, one in each row: a tensor or sparse tensor\n"
+       "b: others, with as many rows")
 {
     return operate(&args->a, &args->b, "union", args->validate_indices);
 }
@@ -69,13 +73,17 @@ TW_API(sets_union,
 TW_API(sets_difference,
        "sets.difference(a: value, b: value, aminusb: bool = True, "
        "validate_indices: bool = True) -> sparse_tensor",
-       "What is in rows and not in the others, or the other way round.")
+       "What is in rows and not in the others, or the other way round.\n"
+       "a: sets, one in each row: a tensor or sparse tensor\n"
+       "b: others, with as many rows\n"
+       "aminusb: True: `a` without `b`; False: `b` without `a`")
 {
     return operate(&args->a, &args->b, args->aminusb ? "a-b" : "b-a", args->validate_indices);
 }
 
 TW_API(sets_size, "sets.size(a: sparse_tensor, validate_indices: bool = True) -> tensor",
-       "How many different values each row has.")
+       "How many different values each row has.\n"
+       "a: sets, one in each row")
 {
     return TW_CALL(SetSize, args->a->indices, args->a->values, args->a->dense_shape,
                    TW_A_BOOL("validate_indices", args->validate_indices));
@@ -84,7 +92,10 @@ TW_API(sets_size, "sets.size(a: sparse_tensor, validate_indices: bool = True) ->
 TW_API(edit_distance,
        "edit_distance(hypothesis: sparse_tensor, truth: sparse_tensor, normalize: bool = True, name: str = "
        "edit_distance) -> tensor",
-       "How many changes make one row of another; with `normalize` for each value of the true one.")
+       "How many changes make one row of another; with `normalize` for each value of the true one.\n"
+       "hypothesis: the sequences, one in each row\n"
+       "truth: what they should be\n"
+       "normalize: True: divide by the length of the true sequence")
 {
     const tw_sparse_tensor *a = args->hypothesis, *b = args->truth;
     return TW_CALL(EditDistance, a->indices, a->values, a->dense_shape, b->indices, b->values, b->dense_shape,

@@ -255,24 +255,30 @@ static tw_status real_gradient(tw__gradient *g)
 
 TW_OP(FFT, COMPLEX_ROW,
       .function = "signal.fft|compat.v1.spectral.fft|compat.v1.fft(input: tensor<complex64>, name: str = None) -> tensor",
-      .doc = "The Fourier transform over the last axis.");
+      .doc = "The Fourier transform over the last axis.\n"
+             "input: complex numbers");
 TW_OP(IFFT, COMPLEX_ROW,
       .function = "signal.ifft|compat.v1.spectral.ifft|compat.v1.ifft(input: tensor<complex64>, name: str = None) -> tensor",
-      .doc = "What has this Fourier transform over the last axis.");
+      .doc = "What has this Fourier transform over the last axis.\n"
+             "input: complex numbers");
 TW_OP(FFT2D, COMPLEX_ROW,
       .function = "signal.fft2d|compat.v1.spectral.fft2d|compat.v1.fft2d(input: tensor<complex64>, name: str = None) -> tensor",
-      .doc = "The Fourier transform over the last two axes.");
+      .doc = "The Fourier transform over the last two axes.\n"
+             "input: complex numbers");
 TW_OP(
     IFFT2D, COMPLEX_ROW,
     .function = "signal.ifft2d|compat.v1.spectral.ifft2d|compat.v1.ifft2d(input: tensor<complex64>, name: str = None) -> tensor",
-    .doc = "What has this Fourier transform over the last two axes.");
+    .doc = "What has this Fourier transform over the last two axes.\n"
+           "input: complex numbers");
 TW_OP(FFT3D, COMPLEX_ROW,
       .function = "signal.fft3d|compat.v1.spectral.fft3d|compat.v1.fft3d(input: tensor<complex64>, name: str = None) -> tensor",
-      .doc = "The Fourier transform over the last three axes.");
+      .doc = "The Fourier transform over the last three axes.\n"
+             "input: complex numbers");
 TW_OP(
     IFFT3D, COMPLEX_ROW,
     .function = "signal.ifft3d|compat.v1.spectral.ifft3d|compat.v1.ifft3d(input: tensor<complex64>, name: str = None) -> tensor",
-    .doc = "What has this Fourier transform over the last three axes.");
+    .doc = "What has this Fourier transform over the last three axes.\n"
+           "input: complex numbers");
 TW_OP(RFFT, OF_REAL_ROW, .doc = "The first half of the Fourier transform of real numbers.");
 TW_OP(RFFT2D, OF_REAL_ROW, .doc = "The same over two axes; the last one is halved.");
 TW_OP(RFFT3D, OF_REAL_ROW, .doc = "The same over three axes; the last one is halved.");

@@ -197,7 +197,9 @@ TW_API(numpy_logical_xor, "experimental.numpy.logical_xor(x1: tensor<array>, x2:
 /* ---- of several ops ---- */
 
 TW_API(numpy_clip, "experimental.numpy.clip(a: tensor<common>, a_min: tensor<common>?, a_max: tensor<common>?) -> tensor",
-       "The values, none less than a_min or greater than a_max; None: no limit.")
+       "The values, none less than a_min or greater than a_max; None: no limit.\n"
+       "a_min: the least value\n"
+       "a_max: the greatest value")
 {
     TW_TEMPS(t);
     tw_tensor *x[] = { args->a, args->a_min, args->a_max };
@@ -364,7 +366,8 @@ static tw_tensor *close(tw__temps *t, tw_tensor *a, tw_tensor *b, double rtol, d
 TW_API(
     numpy_isclose,
     "experimental.numpy.isclose(a: tensor<common>, b: tensor<common>, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> tensor",
-    "Whether |a - b| <= atol + rtol * |b|.")
+    "Whether |a - b| <= atol + rtol * |b|.\n"
+    "equal_nan: True: NaN is close to NaN")
 {
     TW_TEMPS(t);
     tw_tensor *near = close(t, args->a, args->b, args->rtol, args->atol, args->equal_nan);
@@ -374,7 +377,8 @@ TW_API(
 TW_API(
     numpy_allclose,
     "experimental.numpy.allclose(a: tensor<common>, b: tensor<common>, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> tensor",
-    "Whether all elements are close.")
+    "Whether all elements are close.\n"
+    "equal_nan: True: NaN is close to NaN")
 {
     TW_TEMPS(t);
     tw_tensor *near = close(t, args->a, args->b, args->rtol, args->atol, args->equal_nan);
@@ -382,7 +386,9 @@ TW_API(
 }
 
 TW_API(numpy_array_equal, "experimental.numpy.array_equal(a1: tensor<common>, a2: tensor<common>) -> tensor",
-       "Whether shapes and elements are the same.")
+       "Whether shapes and elements are the same.\n"
+       "a1: an array\n"
+       "a2: another one")
 {
     TW_TEMPS(t);
     tw_tensor *x[] = { args->a1, args->a2 };

@@ -55,7 +55,8 @@ TW_API(numpy_matmul, "experimental.numpy.matmul(x1: tensor<common>, x2: tensor<c
 }
 TW_API(numpy_tensordot,
        "experimental.numpy.tensordot(a: tensor<common>, b: tensor<common>, axes: tensor<int32> = None) -> tensor",
-       "The product over axes (2).")
+       "The product over axes (2).\n"
+       "axes: how many axes are summed over, or their numbers in `a` and in `b`; None: 2")
 {
     TW_TEMPS(t);
     tw_tensor *x[] = { args->a, args->b };
@@ -94,7 +95,11 @@ TW_API(numpy_kron, "experimental.numpy.kron(a: tensor<common>, b: tensor<common>
 TW_API(
     numpy_cross,
     "experimental.numpy.cross(a: tensor<common>, b: tensor<common>, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int = None) -> tensor",
-    "The vector that is perpendicular to two.")
+    "The vector that is perpendicular to two.\n"
+    "axisa: the dimension of the vectors in `a`\n"
+    "axisb: the dimension of the vectors in `b`\n"
+    "axisc: the dimension of the vectors in the result\n"
+    "axis: one dimension for all three; None: they are as given")
 {
     TW_TEMPS(t);
     tw_tensor *x[] = { args->a, args->b }, *shape[2];
@@ -126,7 +131,10 @@ TW_API(
 TW_API(
     numpy_trace,
     "experimental.numpy.trace(a: tensor<array>, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: dtype<numpy> = None) -> tensor",
-    "The sum of a diagonal.")
+    "The sum of a diagonal.\n"
+    "offset: which diagonal: 0 the main one, positive ones above it, negative ones below\n"
+    "axis1: the dimension of the rows\n"
+    "axis2: the dimension of the columns")
 {
     TW_TEMPS(t);
     tw_tensor *a = tw__numpy_cast(t, args->a, args->dtype);
@@ -136,7 +144,11 @@ TW_API(
 TW_API(
     numpy_einsum,
     "experimental.numpy.einsum(subscripts: str, *operands: tensors<common>, *, casting: str = safe, optimize: value = None) -> tensor",
-    "The sum of products that a text describes.")
+    "The sum of products that a text describes.\n"
+    "subscripts: the labels of the operands' dimensions, and behind `->` those of the result\n"
+    "operands: the arrays\n"
+    "casting: `safe`: operands of several dtypes get a common one; `no`: they must agree\n"
+    "optimize: how an order is found for more than two operands: a name as for `tf.einsum`, or True")
 {
     TW_TEMPS(t);
     bool safe = strcmp(args->casting, "safe") == 0;
@@ -152,7 +164,8 @@ TW_API(
 }
 
 TW_API(numpy_polyval, "experimental.numpy.polyval(p: tensor<common>, x: tensor<common>) -> tensor",
-       "The value of a polynomial whose coefficients begin with that of the highest power.")
+       "The value of a polynomial whose coefficients begin with that of the highest power.\n"
+       "p: the coefficients, the highest first")
 {
     TW_TEMPS(t);
     tw_tensor *x[] = { args->p, args->x };
@@ -169,7 +182,8 @@ TW_API(numpy_polyval, "experimental.numpy.polyval(p: tensor<common>, x: tensor<c
 }
 
 TW_API(numpy_diff, "experimental.numpy.diff(a: tensor<array>, n: int = 1, axis: int = -1) -> tensor",
-       "Distances of neighbours, n times.")
+       "Distances of neighbours, n times.\n"
+       "n: how often differences are taken")
 {
     TW_TEMPS(t);
     int axis;

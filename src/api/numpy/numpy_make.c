@@ -8,7 +8,8 @@
 
 TW_API(numpy_array,
        "experimental.numpy.array(val: tensor<array>, dtype: dtype<numpy> = None, copy: bool = True, ndmin: int = 0) -> tensor",
-       "The value as a tensor of at least ndmin dimensions; copy: a new one.")
+       "The value as a tensor of at least ndmin dimensions; copy: a new one.\n"
+       "ndmin: how many dimensions there are at least; new ones of length 1 stand in front")
 {
     TW_TEMPS(t);
     tw_tensor *made = tw__numpy_cast(t, args->val, args->dtype);
@@ -68,7 +69,8 @@ TW_API(numpy_ones_like, "experimental.numpy.ones_like(a: tensor<array>, dtype: d
 }
 TW_API(numpy_full,
        "experimental.numpy.full(shape: tensor<int32>, fill_value: tensor<array>, dtype: dtype<numpy> = None) -> tensor",
-       "A value everywhere.")
+       "A value everywhere.\n"
+       "fill_value: the value; it is broadcast to the shape")
 {
     TW_TEMPS(t);
     return tw__keep(t, tw__numpy_spread(t, tw__numpy_cast(t, args->fill_value, args->dtype), args->shape));
@@ -76,7 +78,11 @@ TW_API(numpy_full,
 TW_API(
     numpy_full_like,
     "experimental.numpy.full_like(a: tensor<array>, fill_value: tensor<array>, dtype: dtype<numpy> = None, order: str = K, subok: bool = True, shape: value = None) -> tensor",
-    "A value everywhere, of the shape and dtype of another tensor.")
+    "A value everywhere, of the shape and dtype of another tensor.\n"
+    "fill_value: the value\n"
+    "order: must be `K`\n"
+    "subok: must be True\n"
+    "shape: must be None")
 {
     TW_TEMPS(t);
     if (strcmp(args->order, "K") != 0)
@@ -89,7 +95,8 @@ TW_API(
     return TW_CALL(BroadcastTo, value, tw__temp_shape(t, args->a, TW_INT32));
 }
 TW_API(numpy_broadcast_to, "experimental.numpy.broadcast_to(array: tensor<array>, shape: tensor<int32>) -> tensor",
-       "Repeated up to a shape.")
+       "Repeated up to a shape.\n"
+       "array: an array, or what can become one")
 {
     TW_TEMPS(t);
     return tw__keep(t, tw__numpy_spread(t, args->array, args->shape));
@@ -117,16 +124,24 @@ static tw_tensor *matrix(const tw_op *op, int64_t rows, int64_t columns, int64_t
 }
 
 TW_API(numpy_eye, "experimental.numpy.eye(N: int, M: int = None, k: int = 0, dtype: dtype<numpy> = None) -> tensor",
-       "Ones on a diagonal.")
+       "Ones on a diagonal.\n"
+       "N: how many rows there are\n"
+       "M: how many columns there are; None: as many as rows\n"
+       "k: which diagonal: 0 the main one, positive ones above it, negative ones below")
 {
     return matrix(&tw__op_Equal, args->N, args->M, args->k, args->dtype);
 }
-TW_API(numpy_identity, "experimental.numpy.identity(n: int, dtype: dtype<numpy> = None) -> tensor", "The identity matrix.")
+TW_API(numpy_identity, "experimental.numpy.identity(n: int, dtype: dtype<numpy> = None) -> tensor",
+       "The identity matrix.\n"
+       "n: how many rows and columns there are")
 {
     return matrix(&tw__op_Equal, args->n, args->n, 0, args->dtype);
 }
 TW_API(numpy_tri, "experimental.numpy.tri(N: int, M: int = None, k: int = 0, dtype: dtype<numpy> = None) -> tensor",
-       "Ones at and below a diagonal.")
+       "Ones at and below a diagonal.\n"
+       "N: how many rows there are\n"
+       "M: how many columns there are; None: as many as rows\n"
+       "k: which diagonal: 0 the main one, positive ones above it, negative ones below")
 {
     return matrix(&tw__op_GreaterEqual, args->N, args->M, args->k, args->dtype);
 }
@@ -143,12 +158,14 @@ static tw_tensor *triangle(tw_tensor *m, int64_t k, bool lower)
 }
 
 TW_API(numpy_tril, "experimental.numpy.tril(m: tensor<array>, k: int = 0) -> tensor",
-       "What is at and below a diagonal, zeros above.")
+       "What is at and below a diagonal, zeros above.\n"
+       "k: which diagonal: 0 the main one, positive ones above it, negative ones below")
 {
     return triangle(args->m, args->k, true);
 }
 TW_API(numpy_triu, "experimental.numpy.triu(m: tensor<array>, k: int = 0) -> tensor",
-       "What is at and above a diagonal, zeros below.")
+       "What is at and above a diagonal, zeros below.\n"
+       "k: which diagonal: 0 the main one, positive ones above it, negative ones below")
 {
     return triangle(args->m, args->k, false);
 }
@@ -188,7 +205,8 @@ static tw_tensor *diagonal_matrix(tw_tensor *vector, int64_t k)
 }
 
 TW_API(numpy_diag, "experimental.numpy.diag(v: tensor<array>, k: int = 0) -> tensor",
-       "The matrix with a diagonal, or the diagonal of a matrix.")
+       "The matrix with a diagonal, or the diagonal of a matrix.\n"
+       "k: which diagonal: 0 the main one, positive ones above it, negative ones below")
 {
     TW_TEMPS(t);
     if (args->v->shape.rank != 1 && args->v->shape.rank != 2)
@@ -198,18 +216,25 @@ TW_API(numpy_diag, "experimental.numpy.diag(v: tensor<array>, k: int = 0) -> ten
                                     : tw__keep(t, tw__numpy_diagonal(t, args->v, args->k, 0, 1));
 }
 TW_API(numpy_diagflat, "experimental.numpy.diagflat(v: tensor<array>, k: int = 0) -> tensor",
-       "The matrix whose diagonal has all elements.")
+       "The matrix whose diagonal has all elements.\n"
+       "k: which diagonal: 0 the main one, positive ones above it, negative ones below")
 {
     TW_TEMPS(t);
     return diagonal_matrix(tw__numpy_flat(t, args->v), args->k);
 }
 TW_API(numpy_diagonal, "experimental.numpy.diagonal(a: tensor<array>, offset: int = 0, axis1: int = 0, axis2: int = 1) -> tensor",
-       "A diagonal, as the last axis.")
+       "A diagonal, as the last axis.\n"
+       "offset: which diagonal: 0 the main one, positive ones above it, negative ones below\n"
+       "axis1: the dimension of the rows\n"
+       "axis2: the dimension of the columns")
 {
     TW_TEMPS(t);
     return tw__keep(t, tw__numpy_diagonal(t, args->a, args->offset, args->axis1, args->axis2));
 }
-TW_API(numpy_diag_indices, "experimental.numpy.diag_indices(n: int, ndim: int = 2) -> value", "The indices of a diagonal.")
+TW_API(numpy_diag_indices, "experimental.numpy.diag_indices(n: int, ndim: int = 2) -> value",
+       "The indices of a diagonal.\n"
+       "n: the length of the diagonal\n"
+       "ndim: how many dimensions the array has")
 {
     TW_TEMPS(t);
     tw_value none = { .kind = TW_VALUE_NONE };
@@ -228,7 +253,9 @@ TW_API(numpy_diag_indices, "experimental.numpy.diag_indices(n: int, ndim: int = 
     return (tw_value){ .kind = TW_VALUE_TUPLE, .list = { items, args->ndim, NULL } };
 }
 TW_API(numpy_vander, "experimental.numpy.vander(x: tensor<array>, N: int = None, increasing: bool = False) -> tensor",
-       "Powers of the elements, a column each.")
+       "Powers of the elements, a column each.\n"
+       "N: how many columns there are; None: as many as rows\n"
+       "increasing: True: the powers rise from left to right")
 {
     TW_TEMPS(t);
     tw_tensor *x = args->x;
@@ -249,7 +276,9 @@ TW_API(numpy_vander, "experimental.numpy.vander(x: tensor<array>, N: int = None,
 TW_API(
     numpy_arange,
     "experimental.numpy.arange(start: tensor<common>, stop: tensor<common> = None, step: tensor<common> = None, dtype: dtype<numpy> = None) -> tensor",
-    "Numbers from start up to stop, by step (1).")
+    "Numbers from start up to stop, by step (1).\n"
+    "stop: the bound, which does not belong to the result; None: `start` is the bound, and the numbers begin with 0\n"
+    "step: the distance between two numbers; None: 1")
 {
     TW_TEMPS(t);
     tw_tensor *x[] = { args->start, args->stop, args->step };
@@ -305,7 +334,9 @@ static tw_tensor *spaced(tw__temps *t, tw_tensor **ends, int64_t num, bool endpo
 TW_API(
     numpy_linspace,
     "experimental.numpy.linspace(start: tensor<array>, stop: tensor<array>, num: int = 50, endpoint: bool = True, retstep: bool = False, dtype: dtype<numpy> = None, axis: int = 0) -> value",
-    "Numbers at the same distance; retstep: the distance, too.")
+    "Numbers at the same distance; retstep: the distance, too.\n"
+    "endpoint: False: the last number does not belong to the result\n"
+    "retstep: True: give the distance, too")
 {
     TW_TEMPS(t);
     tw_value none = { .kind = TW_VALUE_NONE };
@@ -321,7 +352,11 @@ TW_API(
 TW_API(
     numpy_logspace,
     "experimental.numpy.logspace(start: tensor<array>, stop: tensor<array>, num: int = 50, endpoint: bool = True, base: tensor<array> = None, dtype: dtype<numpy> = None, axis: int = 0) -> tensor",
-    "Powers of the base (10) whose exponents are at the same distance.")
+    "Powers of the base (10) whose exponents are at the same distance.\n"
+    "start: the first exponent\n"
+    "stop: the last exponent\n"
+    "endpoint: False: the last number does not belong to the result\n"
+    "base: the base; None: 10")
 {
     TW_TEMPS(t);
     tw_tensor *ends[] = { tw__numpy_cast(t, args->start, args->dtype), tw__numpy_cast(t, args->stop, args->dtype) }, *step;
@@ -337,7 +372,8 @@ TW_API(
 TW_API(
     numpy_geomspace,
     "experimental.numpy.geomspace(start: tensor<array>, stop: tensor<array>, num: int = 50, endpoint: bool = True, dtype: dtype<numpy> = None, axis: int = 0) -> tensor",
-    "Numbers whose quotients are the same.")
+    "Numbers whose quotients are the same.\n"
+    "endpoint: False: the last number does not belong to the result")
 {
     TW_TEMPS(t);
     tw_tensor *ends[] = { args->start, args->stop }, *step;
@@ -367,7 +403,8 @@ static tw_tensor *size_of(tw__temps *t, tw_tensor *size)
 }
 
 TW_API(numpy_random_standard_normal, "experimental.numpy.random.standard_normal(size: tensor<int32> = None) -> tensor",
-       "Numbers of the normal distribution.")
+       "Numbers of the normal distribution.\n"
+       "size: the shape of the result; None: a single number")
 {
     TW_TEMPS(t);
     return tw_random_normal(size_of(t, args->size), .dtype = tw__numpy_float());
@@ -375,7 +412,10 @@ TW_API(numpy_random_standard_normal, "experimental.numpy.random.standard_normal(
 TW_API(
     numpy_random_uniform,
     "experimental.numpy.random.uniform(low: tensor<array> = None, high: tensor<array> = None, size: tensor<int32> = None) -> tensor",
-    "Numbers between low (0) and high (1).")
+    "Numbers between low (0) and high (1).\n"
+    "low: the least number; None: 0\n"
+    "high: the bound above all numbers; None: 1\n"
+    "size: the shape of the result; None: that of the bounds")
 {
     TW_TEMPS(t);
     tw_dtype dtype = tw__numpy_float();
@@ -387,13 +427,17 @@ TW_API(
                                  : TW_TEMP(BroadcastArgs, tw__temp_shape(t, low, TW_INT32), tw__temp_shape(t, high, TW_INT32));
     return size ? tw_random_uniform(size, .minval = low, .maxval = high, .dtype = dtype) : NULL;
 }
-TW_API(numpy_random_random, "experimental.numpy.random.random(size: tensor<int32> = None) -> tensor", "Numbers between 0 and 1.")
+TW_API(numpy_random_random, "experimental.numpy.random.random(size: tensor<int32> = None) -> tensor",
+       "Numbers between 0 and 1.\n"
+       "size: the shape of the result; None: a single number")
 {
     return tw_numpy_random_uniform(.size = args->size);
 }
 TW_API(numpy_random_poisson,
        "experimental.numpy.random.poisson(lam: tensor<float32> = None, size: tensor<int32> = None) -> tensor",
-       "Numbers of Poisson's distribution of a rate (1).")
+       "Numbers of Poisson's distribution of a rate (1).\n"
+       "lam: the rate; None: 1\n"
+       "size: how many numbers are drawn for each rate, as a shape; None: one")
 {
     TW_TEMPS(t);
     return tw_random_poisson(size_of(t, args->size), args->lam ? args->lam : tw__temp_float(t, TW_FLOAT32, 1), .dtype = TW_INT64);
@@ -401,7 +445,10 @@ TW_API(numpy_random_poisson,
 TW_API(
     numpy_random_randint,
     "experimental.numpy.random.randint(low: int, high: int = None, size: tensor<int32> = None, dtype: dtype<numpy> = int64) -> tensor",
-    "Whole numbers from low up to high.")
+    "Whole numbers from low up to high.\n"
+    "low: the least number; without `high` the bound, and numbers begin with 0\n"
+    "high: the bound above all numbers\n"
+    "size: the shape of the result; None: a single number")
 {
     TW_TEMPS(t);
     bool one = args->high == TW_NO_INT;

@@ -48,25 +48,35 @@ TW_API(numpy_concatenate, "experimental.numpy.concatenate(arys: tensors<common>,
     return tw__keep(t, joined(t, parts, count, args->axis == TW_NO_INT ? 0 : args->axis));
 }
 TW_API(numpy_append, "experimental.numpy.append(arr: tensor<common>, values: tensor<common>, axis: int = None) -> tensor",
-       "Two tensors one behind the other.")
+       "Two tensors one behind the other.\n"
+       "values: what is put behind")
 {
     return tw_numpy_concatenate(TW_TENSORS(args->arr, args->values), args->axis);
 }
-TW_API(numpy_stack, "experimental.numpy.stack(arrays: tensors<common>, axis: int = 0) -> tensor", "The tensors along a new axis.")
+TW_API(numpy_stack, "experimental.numpy.stack(arrays: tensors<common>, axis: int = 0) -> tensor",
+       "The tensors along a new axis.\n"
+       "arrays: arrays of one shape\n"
+       "axis: where the new dimension stands in the result")
 {
     TW_TEMPS(t);
     tw_tensor **parts = tw__numpy_promoted(t, args->arrays);
     return parts ? tw_stack(((tw_tensors){ parts, args->arrays.count }), args->axis) : NULL;
 }
-TW_API(numpy_hstack, "experimental.numpy.hstack(tup: tensors<common>) -> tensor", "Side by side.")
+TW_API(numpy_hstack, "experimental.numpy.hstack(tup: tensors<common>) -> tensor",
+       "Side by side.\n"
+       "tup: arrays")
 {
     return stacked(args->tup, 1, 1);
 }
-TW_API(numpy_vstack, "experimental.numpy.vstack(tup: tensors<common>) -> tensor", "One below the other.")
+TW_API(numpy_vstack, "experimental.numpy.vstack(tup: tensors<common>) -> tensor",
+       "One below the other.\n"
+       "tup: arrays")
 {
     return stacked(args->tup, 2, 0);
 }
-TW_API(numpy_dstack, "experimental.numpy.dstack(tup: tensors<common>) -> tensor", "One behind the other, along the third axis.")
+TW_API(numpy_dstack, "experimental.numpy.dstack(tup: tensors<common>) -> tensor",
+       "One behind the other, along the third axis.\n"
+       "tup: arrays")
 {
     return stacked(args->tup, 3, 2);
 }
@@ -119,7 +129,8 @@ TW_API(numpy_atleast_3d, "experimental.numpy.atleast_3d(*arys: tensors<array>) -
 /* ---- grids ---- */
 
 TW_API(numpy_ix_, "experimental.numpy.ix_(*args: tensors<array>) -> tensors",
-       "Vectors along axes of their own, so that they index a grid.")
+       "Vectors along axes of their own, so that they index a grid.\n"
+       "args: vectors of integers or booleans")
 {
     TW_TEMPS(t);
     tw_tensors given = args->args, none = { 0 },
@@ -145,7 +156,11 @@ TW_API(numpy_ix_, "experimental.numpy.ix_(*args: tensors<array>) -> tensors",
 TW_API(
     numpy_meshgrid,
     "experimental.numpy.meshgrid(*xi: tensors<array>, *, copy: bool = True, sparse: bool = False, indexing: str {xy, ij} = xy) -> tensors",
-    "Vectors repeated along each other.")
+    "Vectors repeated along each other.\n"
+    "xi: vectors\n"
+    "copy: must be True\n"
+    "sparse: must be False\n"
+    "indexing: `xy`: the first vector runs along the columns; `ij`: along the rows")
 {
     if (args->sparse || !args->copy) {
         tw__fail(TW_VALUE_ERROR, args->sparse
@@ -156,7 +171,9 @@ TW_API(
     return tw_meshgrid(args->xi, .indexing = args->indexing);
 }
 TW_API(numpy_broadcast_arrays, "experimental.numpy.broadcast_arrays(*args: tensors<array>, *, subok: bool = False) -> tensors",
-       "The tensors in one shape.")
+       "The tensors in one shape.\n"
+       "args: arrays\n"
+       "subok: must be False")
 {
     TW_TEMPS(t);
     tw_tensors given = args->args, none = { 0 };
@@ -217,22 +234,26 @@ static tw_tensors cut(tw_tensor *a, tw_ints where, int64_t axis)
 }
 
 TW_API(numpy_split, "experimental.numpy.split(ary: tensor<array>, indices_or_sections: ints, axis: int = 0) -> tensors",
-       "Parts of a tensor along an axis: so many, or before the indices.")
+       "Parts of a tensor along an axis: so many, or before the indices.\n"
+       "indices_or_sections: how many equal parts there are, or where each part but the first begins")
 {
     return cut(args->ary, args->indices_or_sections, args->axis);
 }
 TW_API(numpy_vsplit, "experimental.numpy.vsplit(ary: tensor<array>, indices_or_sections: ints) -> tensors",
-       "The same along the first axis.")
+       "The same along the first axis.\n"
+       "indices_or_sections: how many equal parts there are, or where each part but the first begins")
 {
     return cut(args->ary, args->indices_or_sections, 0);
 }
 TW_API(numpy_hsplit, "experimental.numpy.hsplit(ary: tensor<array>, indices_or_sections: ints) -> tensors",
-       "The same along the second axis, of vectors along the first.")
+       "The same along the second axis, of vectors along the first.\n"
+       "indices_or_sections: how many equal parts there are, or where each part but the first begins")
 {
     return cut(args->ary, args->indices_or_sections, args->ary->shape.rank == 1 ? 0 : 1);
 }
 TW_API(numpy_dsplit, "experimental.numpy.dsplit(ary: tensor<array>, indices_or_sections: ints) -> tensors",
-       "The same along the third axis.")
+       "The same along the third axis.\n"
+       "indices_or_sections: how many equal parts there are, or where each part but the first begins")
 {
     return cut(args->ary, args->indices_or_sections, 2);
 }
@@ -254,7 +275,8 @@ TW_API(numpy_nonzero, "experimental.numpy.nonzero(a: tensor<array>) -> tensors",
 }
 TW_API(numpy_where,
        "experimental.numpy.where(condition: tensor<array>, x: tensor<common> = None, y: tensor<common> = None) -> value",
-       "x where the condition is true, else y; without these, the indices where it is.")
+       "x where the condition is true, else y; without these, the indices where it is.\n"
+       "condition: booleans")
 {
     TW_TEMPS(t);
     tw_value none = { .kind = TW_VALUE_NONE };
@@ -277,7 +299,10 @@ TW_API(numpy_where,
 TW_API(
     numpy_select,
     "experimental.numpy.select(condlist: tensors<array>, choicelist: tensors<common>, default: tensor<common> = None) -> tensor",
-    "Of the first choice whose condition is true, else the default (0).")
+    "Of the first choice whose condition is true, else the default (0).\n"
+    "condlist: arrays of booleans\n"
+    "choicelist: an array for each condition\n"
+    "default: what stands where no condition is true; None: 0")
 {
     TW_TEMPS(t);
     int64_t count = args->condlist.count;
@@ -305,7 +330,8 @@ TW_API(
     return made ? tw_retain(made) : NULL;
 }
 TW_API(numpy_compress, "experimental.numpy.compress(condition: tensor<array>, a: tensor<array>, axis: int = None) -> tensor",
-       "The slices whose condition is true.")
+       "The slices whose condition is true.\n"
+       "condition: a vector of booleans")
 {
     TW_TEMPS(t);
     if (args->condition->shape.rank != 1)
@@ -317,7 +343,8 @@ TW_API(numpy_compress, "experimental.numpy.compress(condition: tensor<array>, a:
 TW_API(
     numpy_take,
     "experimental.numpy.take(a: tensor<array>, indices: tensor<array>, axis: int = None, out: value = None, mode: str = clip) -> tensor",
-    "The elements at indices; beyond the ends the last ones (clip) or round and round (wrap).")
+    "The elements at indices; beyond the ends the last ones (clip) or round and round (wrap).\n"
+    "mode: what indices beyond the ends mean: `clip` or `wrap`")
 {
     TW_TEMPS(t);
     bool clip = strcmp(args->mode, "clip") == 0, flat = args->axis == TW_NO_INT;

@@ -131,7 +131,8 @@ static tw_tensor *variance(tw__temps *t, tw_tensor *a, tw_ints axis, tw_dtype dt
 TW_API(
     numpy_var,
     "experimental.numpy.var(a: tensor<array>, axis: ints = None, dtype: dtype<numpy> = None, out: value = None, ddof: float = 0, keepdims: bool = None) -> tensor",
-    "The mean of the squares of distances from the mean; ddof is taken from the number of elements.")
+    "The mean of the squares of distances from the mean; ddof is taken from the number of elements.\n"
+    "ddof: what is taken from the number of elements that the sum is divided by")
 {
     TW_TEMPS(t);
     return no_out(&args->out) ? tw__keep(t, variance(t, args->a, args->axis, args->dtype, args->ddof, args->keepdims)) : NULL;
@@ -244,7 +245,9 @@ TW_API(numpy_cumprod, "experimental.numpy.cumprod(a: tensor<array>, axis: int = 
 TW_API(
     numpy_average,
     "experimental.numpy.average(a: tensor<array>, axis: int = None, weights: tensor<array> = None, returned: bool = False) -> value",
-    "The mean, with weights if there are any; returned: their sum, too.")
+    "The mean, with weights if there are any; returned: their sum, too.\n"
+    "weights: what each element counts; None: 1\n"
+    "returned: True: give the sum of the weights, too")
 {
     TW_TEMPS(t);
     tw_value none = { .kind = TW_VALUE_NONE };
@@ -320,7 +323,9 @@ static bool known_order(const char *kind, const tw_value *order, bool stable_too
 
 TW_API(numpy_argsort,
        "experimental.numpy.argsort(a: tensor<array>, axis: int? = -1, kind: str = quicksort, order: value = None) -> tensor",
-       "Where the elements are, from the least on.")
+       "Where the elements are, from the least on.\n"
+       "kind: `quicksort` or `stable`; the result is the same\n"
+       "order: must be None")
 {
     TW_TEMPS(t);
     int64_t axis = args->axis;
@@ -330,7 +335,9 @@ TW_API(numpy_argsort,
 
 TW_API(numpy_sort,
        "experimental.numpy.sort(a: tensor<array>, axis: int? = -1, kind: str = quicksort, order: value = None) -> tensor",
-       "The elements, from the least on.")
+       "The elements, from the least on.\n"
+       "kind: must be `quicksort`\n"
+       "order: must be None")
 {
     TW_TEMPS(t);
     int64_t axis = args->axis;

@@ -9,7 +9,8 @@ TW_API(numpy_ravel, "experimental.numpy.ravel(a: tensor<array>) -> tensor", "All
     return tw__keep(t, tw__numpy_flat(t, args->a));
 }
 TW_API(numpy_flatten, "experimental.numpy.flatten(a: tensor<array>, order: str = C) -> tensor",
-       "All elements as a vector, rows (C) or columns (F) first.")
+       "All elements as a vector, rows (C) or columns (F) first.\n"
+       "order: `C`: rows first; `F`: columns first; `A` and `K`: as `C`")
 {
     TW_TEMPS(t);
     tw_tensor *a = args->a;
@@ -21,7 +22,9 @@ TW_API(numpy_flatten, "experimental.numpy.flatten(a: tensor<array>, order: str =
     return tw__keep(t, tw__numpy_flat(t, a));
 }
 TW_API(numpy_reshape, "experimental.numpy.reshape(a: tensor<array>, newshape: tensor<int32>, order: str = C) -> tensor",
-       "The elements in another shape.")
+       "The elements in another shape.\n"
+       "newshape: the new shape; one dimension may be -1, which is then computed\n"
+       "order: `C`: elements are read rows first; `F`: columns first")
 {
     TW_TEMPS(t);
     bool columns = strcmp(args->order, "F") == 0;
@@ -46,7 +49,8 @@ TW_API(numpy_squeeze, "experimental.numpy.squeeze(a: tensor<array>, axis: ints =
     return tw_squeeze(args->a, .axis = args->axis);
 }
 TW_API(numpy_transpose, "experimental.numpy.transpose(a: tensor<array>, axes: ints = None) -> tensor",
-       "The axes in another order.")
+       "The axes in another order.\n"
+       "axes: the order of the dimensions in the result; None: reversed")
 {
     return tw_transpose(args->a, .perm = args->axes);
 }
@@ -88,7 +92,9 @@ tw_tensor *tw__numpy_move(tw__temps *t, tw_tensor *x, int64_t from, int64_t to)
 }
 
 TW_API(numpy_moveaxis, "experimental.numpy.moveaxis(a: tensor<array>, source: ints, destination: ints) -> tensor",
-       "Some axes at other places, the others in their order.")
+       "Some axes at other places, the others in their order.\n"
+       "source: the dimensions to move\n"
+       "destination: where they stand in the result")
 {
     TW_TEMPS(t);
     return tw__numpy_rank_known(args->a, "moveaxis") ? tw__keep(t, moved(t, args->a, args->source, args->destination)) : NULL;
@@ -106,7 +112,9 @@ static tw_tensor *swapped(tw__temps *t, tw_tensor *a, int64_t axis1, int64_t axi
 }
 
 TW_API(numpy_swapaxes, "experimental.numpy.swapaxes(a: tensor<array>, axis1: int, axis2: int) -> tensor",
-       "Two axes in each other's place.")
+       "Two axes in each other's place.\n"
+       "axis1: the one dimension\n"
+       "axis2: the other dimension")
 {
     TW_TEMPS(t);
     return tw__keep(t, swapped(t, args->a, args->axis1, args->axis2));
@@ -139,7 +147,8 @@ TW_API(numpy_fliplr, "experimental.numpy.fliplr(m: tensor<array>) -> tensor", "T
     return tw__keep(t, flipped(t, args->m, TW_INTS(1)));
 }
 TW_API(numpy_roll, "experimental.numpy.roll(a: tensor<array>, shift: tensor<int32>, axis: tensor<int32> = None) -> tensor",
-       "The elements moved along axes, round and round.")
+       "The elements moved along axes, round and round.\n"
+       "shift: by how many places elements move; negative ones move to the front")
 {
     TW_TEMPS(t);
     if (args->axis)
@@ -149,7 +158,9 @@ TW_API(numpy_roll, "experimental.numpy.roll(a: tensor<array>, shift: tensor<int3
     return TW_CALL(Reshape, moved, tw__temp_shape(t, args->a, TW_INT32));
 }
 TW_API(numpy_rot90, "experimental.numpy.rot90(m: tensor<array>, k: int = 1, axes: ints = (0, 1)) -> tensor",
-       "Turned by 90 degrees, k times.")
+       "Turned by 90 degrees, k times.\n"
+       "k: how often\n"
+       "axes: the two dimensions of the plane")
 {
     TW_TEMPS(t);
     tw_tensor *m = args->m;
@@ -171,7 +182,11 @@ TW_API(numpy_rot90, "experimental.numpy.rot90(m: tensor<array>, k: int = 1, axes
 TW_API(
     numpy_pad,
     "experimental.numpy.pad(array: tensor<array>, pad_width: tensor<int32>, mode: str, *, constant_values: tensor<array> = None) -> tensor",
-    "With margins: of a value (constant), or of the elements in reverse (reflect, symmetric).")
+    "With margins: of a value (constant), or of the elements in reverse (reflect, symmetric).\n"
+    "array: an array, or what can become one\n"
+    "pad_width: for each dimension how many elements are added before and behind\n"
+    "mode: `constant`, `reflect` (the border is not repeated) or `symmetric` (it is)\n"
+    "constant_values: what the margins are made of where the mode is `constant`; None: 0")
 {
     TW_TEMPS(t);
     if (strcmp(args->mode, "constant") != 0 && strcmp(args->mode, "reflect") != 0 && strcmp(args->mode, "symmetric") != 0)
@@ -184,11 +199,14 @@ TW_API(
 /* ---- repeated ---- */
 
 TW_API(numpy_repeat, "experimental.numpy.repeat(a: tensor<array>, repeats: tensor<int32>, axis: int = None) -> tensor",
-       "Each element several times.")
+       "Each element several times.\n"
+       "repeats: how often each is repeated: one number, or one for each")
 {
     return tw_repeat(args->a, args->repeats, .axis = args->axis);
 }
-TW_API(numpy_tile, "experimental.numpy.tile(a: tensor<array>, reps: tensor<int32>) -> tensor", "The whole several times.")
+TW_API(numpy_tile, "experimental.numpy.tile(a: tensor<array>, reps: tensor<int32>) -> tensor",
+       "The whole several times.\n"
+       "reps: how often each dimension is repeated")
 {
     TW_TEMPS(t);
     tw_tensor *a = args->a, *reps = tw__numpy_flat(t, tw__temp_cast(t, args->reps, TW_INT32));

@@ -172,7 +172,9 @@ tw_dtype tw__numpy_result(const tw__numpy_types *types)
 }
 
 TW_API(numpy_promote_types, "experimental.numpy.promote_types(type1: dtype<numpy>, type2: dtype<numpy>) -> dtype",
-       "The dtype that both may be cast to.")
+       "The dtype that both may be cast to.\n"
+       "type1: a dtype\n"
+       "type2: another one")
 {
     return promoted(BIT(args->type1) | BIT(args->type2));
 }
@@ -180,7 +182,9 @@ TW_API(numpy_promote_types, "experimental.numpy.promote_types(type1: dtype<numpy
 TW_API(
     numpy_enable_behavior,
     "experimental.numpy.experimental_enable_numpy_behavior(prefer_float32: bool = False, dtype_conversion_mode: str = legacy) -> none",
-    "Operators of tensors promote dtypes as NumPy does. prefer_float32: numbers with a point are float32.")
+    "Operators of tensors promote dtypes as NumPy does. prefer_float32: numbers with a point are float32.\n"
+    "prefer_float32: True: Python's floats become float32, not float64\n"
+    "dtype_conversion_mode: `legacy` or `off`; `safe` and `all` are not supported")
 {
     const char *mode = args->dtype_conversion_mode;
     if (strcmp(mode, "safe") == 0 || strcmp(mode, "all") == 0)

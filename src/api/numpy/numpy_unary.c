@@ -270,7 +270,10 @@ TW_API(numpy_real, "experimental.numpy.real(val: tensor<array>) -> tensor", "The
     return tw_math_real(args->val);
 }
 
-TW_API(numpy_angle, "experimental.numpy.angle(z: tensor<array>, deg: bool = False) -> tensor", "The angle of complex numbers.")
+TW_API(numpy_angle, "experimental.numpy.angle(z: tensor<array>, deg: bool = False) -> tensor",
+       "The angle of complex numbers.\n"
+       "z: complex or real numbers\n"
+       "deg: True: in degrees")
 {
     TW_TEMPS(t);
     tw_tensor *z = tw__numpy_floating(t, args->z), *made;
@@ -286,7 +289,8 @@ TW_API(numpy_angle, "experimental.numpy.angle(z: tensor<array>, deg: bool = Fals
 }
 
 TW_API(numpy_sign, "experimental.numpy.sign(x: tensor<array>, out: value = None, where: value = None) -> tensor",
-       "-1, 0 or 1; of complex numbers that of the real part.")
+       "-1, 0 or 1; of complex numbers that of the real part.\n"
+       "where: must be None")
 {
     TW_TEMPS(t);
     if (args->out.kind != TW_VALUE_NONE || args->where.kind != TW_VALUE_NONE)
@@ -297,7 +301,8 @@ TW_API(numpy_sign, "experimental.numpy.sign(x: tensor<array>, out: value = None,
 }
 
 TW_API(numpy_around, "experimental.numpy.around|experimental.numpy.round(a: tensor<array>, decimals: int = 0) -> tensor",
-       "Rounded to a number of decimals, halves to even.")
+       "Rounded to a number of decimals, halves to even.\n"
+       "decimals: how many decimals stay; negative ones count to the left of the point")
 {
     TW_TEMPS(t);
     tw_dtype kept = args->a->dtype;

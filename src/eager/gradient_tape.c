@@ -19,7 +19,10 @@ static void tape_destroy(void *self)
 }
 
 TW_CLASS(tape, "GradientTape(persistent: bool = False, watch_accessed_variables: bool = True)", .size = sizeof(tw_tape),
-         .init = tape_init, .destroy = tape_destroy, .doc = "Records operations so that they can be differentiated.");
+         .init = tape_init, .destroy = tape_destroy,
+         .doc = "Records operations so that they can be differentiated.\n"
+                "persistent: True: `gradient` can be called several times\n"
+                "watch_accessed_variables: False: follow only what `watch` names, not every trainable variable that is read");
 
 TW_METHOD(tape_enter, "GradientTape.__enter__(self: tape) -> tape", "Starts recording; what an earlier use recorded is dropped.")
 {
@@ -50,7 +53,9 @@ tw_tensor *tw__watched_tensor(void *object)
     return tw__is(object, &tw__tensor_class) ? object : NULL;
 }
 
-TW_METHOD(tape_watch, "GradientTape.watch(self: tape, tensor: list<object>)", "Follows these tensors or variables.")
+TW_METHOD(tape_watch, "GradientTape.watch(self: tape, tensor: list<object>)",
+          "Follows these tensors or variables.\n"
+          "tensor: a tensor, a variable, or a list of such")
 {
     for (int64_t i = 0; i < args->tensor.count; i++) {
         tw_tensor *tensor = tw__watched_tensor(args->tensor.items[i]);
@@ -218,7 +223,12 @@ tw_tensors tw__tape_gradient_of(const tw_tape_gradient_args *args)
 TW_METHOD(tape_gradient,
           "GradientTape.gradient(self: tape, target: list<object>, sources: list<object>, output_gradients: tensors = None, "
           "unconnected_gradients: str {none, zero} = none) -> tensors",
-          "The derivatives of the (summed) targets by each source; NULL (None) where they are not connected.")
+          "The derivatives of the (summed) targets by each source; NULL (None) where they are not connected.\n"
+          "target: a tensor or a list or dict of tensors to differentiate\n"
+          "sources: tensors or variables, alone or in lists or dicts; the result has their structure\n"
+          "output_gradients: what the derivatives of each target are multiplied with; None: 1\n"
+          "unconnected_gradients: what stands for a source that the target does not depend on: None or zeros\n"
+          "raises: RuntimeError: the tape is not persistent and was used before")
 {
     tw_tensors results = tw__tape_gradient_of(args);
     for (int64_t i = 0; i < results.count; i++) {

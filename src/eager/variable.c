@@ -195,7 +195,14 @@ TW_CLASS(
     "synchronization: str {AUTO, NONE, ON_WRITE, ON_READ} = AUTO, aggregation: str {NONE, SUM, MEAN, ONLY_FIRST_REPLICA} = NONE, "
     "shape: shape = None)",
     .parent = &tw__trackable_class, .size = sizeof(tw_variable), .init = variable_init, .destroy = variable_destroy,
-    .visit = variable_visit, .clear = variable_clear, .drop_config = true, .doc = "State that operations read and change.");
+    .visit = variable_visit, .clear = variable_clear, .drop_config = true,
+    .doc = "State that operations read and change.\n"
+           "initial_value: the first value, or a function without arguments that gives it\n"
+           "dtype: the dtype; None: that of the value\n"
+           "shape: the shape; None in it for lengths that may change. None: that of the value\n"
+           "caching_device: kept for old programs; it changes nothing\n"
+           "variable_def: must be None where a value is given\n"
+           "import_scope: kept for old programs; it changes nothing");
 
 tw_variable *tw__variable_new(tw_tensor *initial, const char *name, bool trainable, const tw_shape *shape)
 {
@@ -324,7 +331,10 @@ static tw_variable *update(tw_variable *variable, const tw_op *op, tw_tensor *va
 TW_METHOD(
     variable_assign,
     "Variable.assign(self: variable, value: tensor<self>, use_locking: bool = False, name: str = None, read_value: bool = True) -> variable",
-    "Sets the value.")
+    "Sets the value.\n"
+    "value: the new value\n"
+    "read_value: False: give None instead of the variable\n"
+    "returns: the variable")
 {
     return update(args->self, &tw__op_AssignVariableOp, args->value);
 }
@@ -332,7 +342,10 @@ TW_METHOD(
 TW_METHOD(
     variable_assign_add,
     "Variable.assign_add(self: variable, delta: tensor<self>, use_locking: bool = False, name: str = None, read_value: bool = True) -> variable",
-    "Adds to the value.")
+    "Adds to the value.\n"
+    "delta: what is added or subtracted\n"
+    "read_value: False: give None instead of the variable\n"
+    "returns: the variable")
 {
     return update(args->self, &tw__op_AssignAddVariableOp, args->delta);
 }
@@ -340,7 +353,10 @@ TW_METHOD(
 TW_METHOD(
     variable_assign_sub,
     "Variable.assign_sub(self: variable, delta: tensor<self>, use_locking: bool = False, name: str = None, read_value: bool = True) -> variable",
-    "Subtracts from the value.")
+    "Subtracts from the value.\n"
+    "delta: what is added or subtracted\n"
+    "read_value: False: give None instead of the variable\n"
+    "returns: the variable")
 {
     return update(args->self, &tw__op_AssignSubVariableOp, args->delta);
 }

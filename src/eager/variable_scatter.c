@@ -56,35 +56,50 @@ TW_METHOD(variable_scatter_max, "Variable._scatter_max(self: variable, indices: 
 
 TW_METHOD(variable_scatter_nd_update,
           "Variable.scatter_nd_update(self: variable, indices: tensor, updates: tensor<self>, name: str = None) -> variable",
-          "Sets the elements or slices that the rows of the indices name.")
+          "Sets the elements or slices that the rows of the indices name.\n"
+          "indices: the last dimension holds an index for each leading dimension of the variable\n"
+          "updates: the elements or slices, one for each index\n"
+          "returns: the variable")
 {
     return scatter(args->self, &tw__op_ResourceScatterNdUpdate, args->indices, args->updates);
 }
 
 TW_METHOD(variable_scatter_nd_add,
           "Variable.scatter_nd_add(self: variable, indices: tensor, updates: tensor<self>, name: str = None) -> variable",
-          "Adds to the elements or slices that the rows of the indices name.")
+          "Adds to the elements or slices that the rows of the indices name.\n"
+          "indices: the last dimension holds an index for each leading dimension of the variable\n"
+          "updates: the elements or slices, one for each index\n"
+          "returns: the variable")
 {
     return scatter(args->self, &tw__op_ResourceScatterNdAdd, args->indices, args->updates);
 }
 
 TW_METHOD(variable_scatter_nd_sub,
           "Variable.scatter_nd_sub(self: variable, indices: tensor, updates: tensor<self>, name: str = None) -> variable",
-          "Subtracts from the elements or slices that the rows of the indices name.")
+          "Subtracts from the elements or slices that the rows of the indices name.\n"
+          "indices: the last dimension holds an index for each leading dimension of the variable\n"
+          "updates: the elements or slices, one for each index\n"
+          "returns: the variable")
 {
     return scatter(args->self, &tw__op_ResourceScatterNdSub, args->indices, args->updates);
 }
 
 TW_METHOD(variable_scatter_nd_max,
           "Variable.scatter_nd_max(self: variable, indices: tensor, updates: tensor<self>, name: str = None) -> variable",
-          "Raises the elements or slices that the rows of the indices name.")
+          "Raises the elements or slices that the rows of the indices name.\n"
+          "indices: the last dimension holds an index for each leading dimension of the variable\n"
+          "updates: the elements or slices, one for each index\n"
+          "returns: the variable")
 {
     return scatter(args->self, &tw__op_ResourceScatterNdMax, args->indices, args->updates);
 }
 
 TW_METHOD(variable_scatter_nd_min,
           "Variable.scatter_nd_min(self: variable, indices: tensor, updates: tensor<self>, name: str = None) -> variable",
-          "Lowers the elements or slices that the rows of the indices name.")
+          "Lowers the elements or slices that the rows of the indices name.\n"
+          "indices: the last dimension holds an index for each leading dimension of the variable\n"
+          "updates: the elements or slices, one for each index\n"
+          "returns: the variable")
 {
     return scatter(args->self, &tw__op_ResourceScatterNdMin, args->indices, args->updates);
 }

@@ -113,7 +113,11 @@ TW_API(
     hessians,
     "hessians(ys: list<object>, xs: list<object>, gate_gradients: bool = False, aggregation_method: value = None, name: str = hessians) -> tensors",
     "The second derivatives of the sum of ys by each of xs, in graphs: the dimensions of x, twice. How TensorFlow computes gradients, which "
-    "gate_gradients and aggregation_method say, makes no difference here.")
+    "gate_gradients and aggregation_method say, makes no difference here.\n"
+    "ys: tensors, whose sum is differentiated\n"
+    "xs: tensors\n"
+    "gate_gradients: kept for old programs; it changes nothing\n"
+    "aggregation_method: kept for old programs; it changes nothing")
 {
     tw_tensors results = { NULL, 0 }, first = derivatives(args->ys, args->xs, "none");
     if (first.count != args->xs.count)

@@ -280,7 +280,17 @@ TW_CLASS(
     .size = sizeof(tw_tensor_array), .init = array_init, .destroy = array_destroy, .drop_config = true,
     .doc =
         "Tensors by index, for loops. The result of a write is the array that has it: in graphs the array before the write stays as it was. "
-        "clear_after_read and colocate_with_first_write_call, and the names of TensorFlow 1's arrays, mean nothing in graphs.");
+        "clear_after_read and colocate_with_first_write_call, and the names of TensorFlow 1's arrays, mean nothing in graphs.\n"
+        "dtype: the dtype of the elements\n"
+        "size: how many elements there are at first\n"
+        "dynamic_size: True: writing beyond the end makes the array longer\n"
+        "clear_after_read: outside of graphs: False: an element can be read several times\n"
+        "tensor_array_name: kept for old programs; it changes nothing\n"
+        "handle: must be None\n"
+        "flow: a list (a variant tensor) whose elements the array has, in graphs; in place of `size`\n"
+        "infer_shape: True: all elements must have the shape of the first\n"
+        "element_shape: the shape of the elements; None: any\n"
+        "colocate_with_first_write_call: kept for old programs; it changes nothing");
 
 tw_tensor_array *tw__array_new(tw_dtype dtype, tw_tensor *size, const tw_shape *shape, bool infers)
 {
@@ -346,14 +356,18 @@ tw_tensor_array *tw__array_write(tw_tensor_array *array, tw_tensor *index, tw_te
 }
 
 TW_METHOD(tensor_array_read, "TensorArray.read(self: tensor_array, index: tensor<int32>, name: str = None) -> tensor",
-          "The value at the index.")
+          "The value at the index.\n"
+          "index: which element")
 {
     return tw__array_read(args->self, args->index, args->name);
 }
 
 TW_METHOD(tensor_array_write,
           "TensorArray.write(self: tensor_array, index: tensor<int32>, value: tensor<own>, name: str = None) -> tensor_array",
-          "The array with a value at the index.")
+          "The array with a value at the index.\n"
+          "index: which element\n"
+          "value: the new element\n"
+          "returns: the array to use from now on")
 {
     return tw__array_write(args->self, args->index, args->value, args->name);
 }
@@ -389,7 +403,10 @@ TW_METHOD(tensor_array_close, "TensorArray.close(self: tensor_array, name: str =
 
 TW_METHOD(tensor_array_grad,
           "TensorArray.grad(self: tensor_array, source: str, flow: tensor = None, name: str = None) -> tensor_array",
-          "TensorFlow 1's; there is none.")
+          "TensorFlow 1's; there is none.\n"
+          "source: a name\n"
+          "flow: a tensor\n"
+          "raises: NotImplementedError: always")
 {
     tw__fail(
         TW_NOT_IMPLEMENTED_ERROR,

@@ -214,7 +214,8 @@ tw_tensor_array *tw__array_unstack(tw_tensor_array *array, tw_tensor *value, con
 }
 
 TW_METHOD(tensor_array_unstack, "TensorArray.unstack(self: tensor_array, value: tensor<own>, name: str = None) -> tensor_array",
-          "The array with the rows of a tensor as its values.")
+          "The array with the rows of a tensor as its values.\n"
+          "value: a tensor whose rows are the elements")
 {
     return tw__array_unstack(args->self, args->value, args->name);
 }
@@ -234,7 +235,9 @@ static tw_tensor_array *scatter_at_once(tw_tensor_array *array, const tw_tensor 
 
 TW_METHOD(tensor_array_scatter,
           "TensorArray.scatter(self: tensor_array, indices: tensor<int32>, value: tensor<own>, name: str = None) -> tensor_array",
-          "The array with the rows of a tensor at the indices.")
+          "The array with the rows of a tensor at the indices.\n"
+          "indices: for each row where it goes\n"
+          "value: a tensor whose rows are the elements")
 {
     tw_tensor_array *array = args->self;
     if (tw__array_at_once(array))
@@ -324,7 +327,9 @@ static tw_status learn_of_lengths(tw_tensor_array *array, const tw_tensor *value
 
 TW_METHOD(tensor_array_split,
           "TensorArray.split(self: tensor_array, value: tensor<own>, lengths: tensor, name: str = None) -> tensor_array",
-          "The array with pieces of a tensor, of so many rows each, as its values.")
+          "The array with pieces of a tensor, of so many rows each, as its values.\n"
+          "value: the tensor to cut along its first dimension\n"
+          "lengths: how many rows each element has")
 {
     tw_tensor_array *array = args->self;
     if (tw__array_at_once(array))

@@ -19,7 +19,9 @@ static _Thread_local struct {
 TW_API(
     debugging_enable_check_numerics,
     "debugging.enable_check_numerics(stack_height_limit: int? = 30, path_length_limit: int? = 50)",
-    "From now on an operation of this thread that gives an infinity or a NaN is an error; so are such values in functions that are traced.")
+    "From now on an operation of this thread that gives an infinity or a NaN is an error; so are such values in functions that are traced.\n"
+    "stack_height_limit: how many lines of the stack the message shows at most\n"
+    "path_length_limit: how many characters of paths in it are shown")
 {
     if (wish.on)
         return TW_OK;

@@ -94,7 +94,12 @@ TW_CLASS(
     .drop_config = true,
     .doc =
         "Gives a table a key with a value for each line of a text file. An index is that of a column, TextFileIndex.WHOLE_LINE "
-        "or TextFileIndex.LINE_NUMBER.");
+        "or TextFileIndex.LINE_NUMBER.\n"
+        "key_index: the column of the keys, `WHOLE_LINE` or `LINE_NUMBER`\n"
+        "value_index: the column of the values, `WHOLE_LINE` or `LINE_NUMBER`\n"
+        "vocab_size: how many lines there are; None: all of the file\n"
+        "delimiter: what separates columns; None: a tab\n"
+        "value_index_offset: what is added to numbers of lines");
 
 TW_PROPERTY(table_initializer_key_dtype, "lookup._Initializer.key_dtype(self: table_initializer) -> dtype", "The keys' dtype.")
 {

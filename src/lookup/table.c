@@ -130,7 +130,9 @@ TW_CLASS(
     "lookup.StaticVocabularyTable(initializer: value, num_oov_buckets: int, lookup_key_dtype: dtype = None, name: str = None, "
     "experimental_is_anonymous: bool = False)",
     .parent = &tw__class_lookup_table, .size = sizeof(struct tw_lookup_table), .init = vocabulary_init, .drop_config = true,
-    .doc = "Numbers for keys; those that the vocabulary has not get one of further buckets, by their hash.");
+    .doc = "Numbers for keys; those that the vocabulary has not get one of further buckets, by their hash.\n"
+           "num_oov_buckets: how many further numbers there are for keys that the vocabulary has not\n"
+           "lookup_key_dtype: the dtype of the keys that are looked up; None: that of the initializer");
 
 static tw_status mutable_init(void *self, const void *given)
 {
@@ -151,7 +153,8 @@ TW_CLASS(
     "lookup.experimental.MutableHashTable(key_dtype: dtype, value_dtype: dtype, default_value: value, name: str = MutableHashTable, "
     "checkpoint: bool = True, experimental_is_anonymous: bool = False)",
     .parent = &tw__class_lookup_table, .size = sizeof(struct tw_lookup_table), .init = mutable_init, .drop_config = true,
-    .doc = "A table that programs fill and change.");
+    .doc = "A table that programs fill and change.\n"
+           "checkpoint: True: checkpoints hold the content");
 
 static tw_status dense_init(void *self, const void *given)
 {
@@ -173,7 +176,11 @@ TW_CLASS(
     "initial_num_buckets: int = None, name: str = MutableDenseHashTable, checkpoint: bool = True, experimental_is_anonymous: bool = False)",
     .parent = &tw__class_lookup_table, .size = sizeof(struct tw_lookup_table), .init = dense_init, .drop_config = true,
     .doc = "A table that programs fill and change, in one piece of memory. Two keys can't be used: they mark buckets that are "
-           "empty, and that were.");
+           "empty, and that were.\n"
+           "empty_key: the key that marks a bucket that is empty\n"
+           "deleted_key: the key that marks a bucket whose key was removed\n"
+           "initial_num_buckets: how many buckets there are at first\n"
+           "checkpoint: True: checkpoints hold the content");
 
 /* ---- out of files ---- */
 

@@ -122,7 +122,8 @@ TW_METHOD(
     lookup_mutable_hash_table_lookup,
     "lookup.experimental.MutableHashTable.lookup(self: lookup_mutable_hash_table, keys: value, dynamic_default_values: value = None, "
     "name: str = None) -> value",
-    "The values of keys. dynamic_default_values: for each key what it has if the table has it not.")
+    "The values of keys. dynamic_default_values: for each key what it has if the table has it not.\n"
+    "dynamic_default_values: a value for each key, in place of `default_value`; None: that one")
 {
     return lookup((struct tw_lookup_table *)args->self, &args->keys, &args->dynamic_default_values);
 }

@@ -168,14 +168,17 @@ TW_API(placeholder, "compat.v1.placeholder(dtype: dtype, shape: shape = None, na
 }
 
 TW_API(placeholder_with_default, "compat.v1.placeholder_with_default(input: tensor, shape: shape, name: str = None) -> tensor",
-       "A value that a run may be fed; else it is `input`.")
+       "A value that a run may be fed; else it is `input`.\n"
+       "input: the value if nothing is fed\n"
+       "shape: the shape of what may be fed, as far as it is fixed")
 {
     tw_attr shape = TW_A_SHAPE("shape", &args->shape);
     return TW_CALL(PlaceholderWithDefault, args->input, shape);
 }
 
 TW_API(variables_initializer, "compat.v1.variables_initializer(var_list: list<variable>, name: str = 'init') -> operation",
-       "An operation that gives the variables their first values.")
+       "An operation that gives the variables their first values.\n"
+       "var_list: the variables")
 {
     tw__graph *graph = graph_for("tf.variables_initializer()");
     tw__owned tw__node **nodes = graph ? tw__alloc_array((size_t)args->var_list.count + 1, sizeof *nodes) : NULL;

@@ -86,7 +86,9 @@ TW_METHOD(graph_set_seed, "Graph._set_graph_seed(self: graph, seed: int)", "Sets
 }
 
 TW_METHOD(graph_unique_name, "Graph.unique_name(self: graph, name: str, mark_as_used: bool = True) -> str",
-          "The name in the present scope, with a number behind it if it is taken.")
+          "The name in the present scope, with a number behind it if it is taken.\n"
+          "name: the name that is wished\n"
+          "mark_as_used: True: the name is taken from now on")
 {
     tw__owned char *whole = tw__format("%s%s", tw__scope(), args->name ? args->name : "");
     return whole ? tw__graph_unique_name(args->self->graph, whole, args->mark_as_used) : NULL;

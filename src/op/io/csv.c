@@ -147,7 +147,16 @@ TW_API(
     "io.decode_csv(records: tensor<string>, record_defaults: tensors, field_delim: str = None, use_quote_delim: bool = True, na_value: str = None, "
     "select_cols: ints = None, name: str = None) -> tensors",
     "One tensor per column of records of comma-separated values, of the dtypes of the defaults. A default without elements says that the field is "
-    "required.")
+    "required.\n"
+    "records: lines of text\n"
+    "record_defaults: a tensor for each column: its dtype is the column's, its element stands for empty fields\n"
+    "field_delim: the character between fields; None: a comma\n"
+    "use_quote_delim: False: quotes are characters as others are\n"
+    "na_value: a text that counts as an empty field\n"
+    "select_cols: the columns to read, in rising order; None: all\n"
+    "returns: a list with a tensor for each column, of the shape of `records`\n"
+    "raises: InvalidArgumentError: a line has another number of fields, or a field is not of its dtype\n"
+    "example: [t.numpy().tolist() for t in tf.io.decode_csv(['1,a', '2,b'], [[0], ['']])]  # [[1, 2], [b'a', b'b']]")
 {
     int count = (int)args->record_defaults.count, made = count;
     tw_tensors out = { tw__alloc_array((size_t)count + 1, sizeof *out.items), count };

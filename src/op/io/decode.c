@@ -98,7 +98,12 @@ TW_API(
     io_decode_raw,
     "io.decode_raw(input_bytes: tensor<string>, out_type: dtype, little_endian: bool = True, fixed_length: tensor<int32> = None, name: str = None) "
     "-> tensor",
-    "The numbers whose bytes strings hold; with fixed_length strings are cut or filled up with zeros to so many bytes.")
+    "The numbers whose bytes strings hold; with fixed_length strings are cut or filled up with zeros to so many bytes.\n"
+    "input_bytes: strings of one length\n"
+    "out_type: the dtype of the numbers\n"
+    "little_endian: False: each number has its highest byte first\n"
+    "fixed_length: how many bytes of each string count; None: all\n"
+    "example: tf.io.decode_raw('AB', tf.uint8).numpy().tolist()  # [65, 66]")
 {
     const tw_attr attrs[] = { TW_A_TYPE("out_type", args->out_type), TW_A_BOOL("little_endian", args->little_endian) };
     if (!args->fixed_length)
@@ -118,7 +123,9 @@ static tw_status serialize_compute(tw__kernel *kernel)
 TW_OP(SerializeTensor, .inputs = "tensor: T", .outputs = "serialized: string", .attrs = "T: type", .shape = tw_shape_scalar,
       .compute = serialize_compute,
       .function = "io.serialize_tensor|compat.v1.serialize_tensor(tensor: tensor, name: str = None) -> tensor",
-      .doc = "A tensor as bytes, which parse_tensor reads.");
+      .doc = "A tensor as bytes, which parse_tensor reads.\n"
+             "tensor: a tensor\n"
+             "returns: a string");
 
 static tw_status parse_shape(tw__inference *inference)
 {
@@ -154,7 +161,11 @@ TW_OP(
     ParseTensor, .inputs = "serialized: string", .outputs = "output: out_type", .attrs = "out_type: type", .shape = parse_shape,
     .compute = parse_compute, .makes_outputs = true,
     .function = "io.parse_tensor|compat.v1.parse_tensor(serialized: tensor<string>, out_type: dtype, name: str = None) -> tensor",
-    .doc = "The tensor whose bytes serialize_tensor made.");
+    .doc = "The tensor whose bytes serialize_tensor made.\n"
+           "serialized: the string\n"
+           "out_type: the dtype of the tensor\n"
+           "raises: InvalidArgumentError: the bytes are no tensor of that dtype\n"
+           "example: tf.io.parse_tensor(tf.io.serialize_tensor([1, 2]), tf.int32).numpy().tolist()  # [1, 2]");
 
 TW_API(io_tensor_message, "io._tensor_message(tensor: tensor) -> tensor",
        "A tensor's TensorProto as programs make one: a single element in its list.")
@@ -198,7 +209,9 @@ TW_OP(DecodeCompressed, .inputs = "bytes: string", .outputs = "output: string", 
 TW_API(
     io_decode_compressed,
     "io.decode_compressed|compat.v1.decode_compressed(bytes: tensor<string>, compression_type: str = None, name: str = None) -> tensor",
-    "What strings compressed by ZLIB or GZIP hold.")
+    "What strings compressed by ZLIB or GZIP hold.\n"
+    "bytes: compressed strings\n"
+    "compression_type: `ZLIB` or `GZIP`; None or an empty text: they are not compressed")
 {
     const char *type = args->compression_type ? args->compression_type : "";
     return TW_CALL(DecodeCompressed, args->bytes, TW_A_STRING("compression_type", type));

@@ -155,4 +155,5 @@ static tw_status matching_compute(tw__kernel *kernel)
 TW_OP(MatchingFiles, .inputs = "pattern: string", .outputs = "filenames: string", .shape = matching_shape,
       .compute = matching_compute, .touches = TW_READS_FILES,
       .function = "io.matching_files|compat.v1.matching_files(pattern: tensor<string>, name: str = None) -> tensor",
-      .doc = "The names of the files that patterns stand for, sorted.");
+      .doc = "The names of the files that patterns stand for, sorted.\n"
+             "pattern: a path with `*`, `?` or `[…]` in it, or several");

@@ -189,7 +189,12 @@ TW_OP(DecodeJpeg, .inputs = "contents: string", .outputs = "image: uint8", .attr
       .function = "image.decode_jpeg|io.decode_jpeg(contents: tensor<string>, channels: int = 0, ratio: int = 1, "
                   "fancy_upscaling: bool = True, try_recover_truncated: bool = False, acceptable_fraction: float = 1, "
                   "dct_method: str = '', name: str = None) -> tensor",
-      .doc = "The pixels of a JPEG picture.");
+      .doc = "The pixels of a JPEG picture.\n"
+             "ratio: by what the picture shrinks: 1, 2, 4 or 8\n"
+             "fancy_upscaling: False: colours are spread to pixels without smoothing\n"
+             "try_recover_truncated: True: a file that ends too early gives the part that is there\n"
+             "acceptable_fraction: kept for programs that set it; it changes nothing\n"
+             "dct_method: the arithmetic: `INTEGER_ACCURATE`, `INTEGER_FAST`, or empty, which is the fast one");
 
 TW_OP(DecodeAndCropJpeg, .inputs = "contents: string, crop_window: int32", .outputs = "image: uint8", .attrs = JPEG_ATTRS,
       .shape = decode_shape, .compute = decode_compute, .makes_outputs = true,
@@ -197,7 +202,13 @@ TW_OP(DecodeAndCropJpeg, .inputs = "contents: string, crop_window: int32", .outp
                   "crop_window: tensor<int32>, channels: int = 0, ratio: int = 1, fancy_upscaling: bool = True, "
                   "try_recover_truncated: bool = False, acceptable_fraction: float = 1, dct_method: str = '', "
                   "name: str = None) -> tensor",
-      .doc = "The pixels of a part of a JPEG picture: y, x, height, width.");
+      .doc = "The pixels of a part of a JPEG picture: y, x, height, width.\n"
+             "ratio: by what the picture shrinks: 1, 2, 4 or 8\n"
+             "fancy_upscaling: False: colours are spread to pixels without smoothing\n"
+             "try_recover_truncated: True: a file that ends too early gives the part that is there\n"
+             "acceptable_fraction: kept for programs that set it; it changes nothing\n"
+             "dct_method: the arithmetic: `INTEGER_ACCURATE`, `INTEGER_FAST`, or empty, which is the fast one\n"
+             "crop_window: y, x, height and width in pixels");
 
 TW_OP(DecodePng, .inputs = "contents: string", .outputs = "image: dtype",
       .attrs = "channels: int = 0, dtype: {uint8, uint16} = uint8", .shape = decode_shape, .compute = decode_compute,
@@ -312,7 +323,18 @@ TW_OP(EncodeJpeg, .inputs = "image: uint8", .outputs = "contents: string",
                   "progressive: bool = False, optimize_size: bool = False, chroma_downsampling: bool = True, "
                   "density_unit: str = in, x_density: int = 300, y_density: int = 300, xmp_metadata: str = '', "
                   "name: str = None) -> tensor",
-      .doc = "A JPEG picture of pixels.");
+      .doc = "A JPEG picture of pixels.\n"
+             "image: pixels [height, width, channels]\n"
+             "format: `grayscale`, `rgb`, or empty: as the channels say\n"
+             "quality: from 0 (worst) to 100\n"
+             "progressive: True: the file can be shown while it comes in\n"
+             "optimize_size: True: take more time for a smaller file; pixels are the same\n"
+             "chroma_downsampling: True: colours have half of the resolution\n"
+             "density_unit: the unit of densities: `in` or `cm`\n"
+             "x_density: how many pixels a unit has in a row\n"
+             "y_density: how many pixels a unit has in a column\n"
+             "xmp_metadata: a text that the file holds as XMP\n"
+             "returns: a string, the bytes of the file");
 
 static tw_status variable_quality_compute(tw__kernel *kernel)
 {

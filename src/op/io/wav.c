@@ -62,7 +62,10 @@ static tw_status encode_compute(tw__kernel *kernel)
 TW_OP(EncodeWav, .inputs = "audio: float, sample_rate: int32", .outputs = "contents: string", .shape = encode_shape,
       .compute = encode_compute,
       .function = "audio.encode_wav(audio: tensor<float32>, sample_rate: tensor<int32>, name: str = None) -> tensor",
-      .doc = "A WAV file of samples from -1 to 1.");
+      .doc = "A WAV file of samples from -1 to 1.\n"
+             "audio: samples [samples, channels] from -1 to 1\n"
+             "sample_rate: how many samples there are in a second\n"
+             "returns: a string, the bytes of the file");
 
 /* ---- reading ---- */
 

@@ -369,7 +369,8 @@ TW_API(get_soft_device_placement, "config.get_soft_device_placement() -> bool",
 }
 
 TW_API(set_soft_device_placement, "config.set_soft_device_placement(enabled: bool)",
-       "Whether operations run on the processor if their device is not there.")
+       "Whether operations run on the processor if their device is not there.\n"
+       "enabled: True: they do; False: a device that is not there is an error")
 {
     atomic_store(&soft, args->enabled);
     return TW_OK;
@@ -381,7 +382,8 @@ TW_API(get_log_device_placement, "debugging.get_log_device_placement() -> bool",
 }
 
 TW_API(set_log_device_placement, "debugging.set_log_device_placement(enabled: bool)",
-       "Whether it is printed where operations run.")
+       "Whether it is printed where operations run.\n"
+       "enabled: True: print it")
 {
     atomic_store(&logged, args->enabled);
     tw__device_attention = true;

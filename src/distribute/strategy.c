@@ -156,7 +156,8 @@ static tw_status mirrored_init(void *self, const void *given)
 
 TW_CLASS(mirrored_strategy, "distribute.MirroredStrategy(devices: tensor<string> = None)", .parent = &tw__class_strategy,
          .size = sizeof(struct tw_mirrored_strategy), .init = mirrored_init, .drop_config = true,
-         .doc = "One replica on each of several devices; variables have a copy on each, and gradients are summed over them.");
+         .doc = "One replica on each of several devices; variables have a copy on each, and gradients are summed over them.\n"
+                "devices: the names of the devices; None: all that there are");
 
 struct tw_one_device_strategy {
     tw_strategy strategy;

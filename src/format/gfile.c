@@ -93,7 +93,9 @@ static bool add_matches(tw_value *list, size_t *room, const char *pattern)
 }
 
 TW_API(gfile_glob, "io.gfile.glob|compat.v1.gfile.Glob(pattern: value) -> value",
-       "The names that a pattern, or a list of patterns, stands for.")
+       "The names that a pattern, or a list of patterns, stands for.\n"
+       "pattern: a pattern with `*`, `?` and `[...]`, or a list of them\n"
+       "returns: a list of paths")
 {
     tw_value list = { .kind = TW_VALUE_LIST };
     size_t room = 0;
@@ -177,7 +179,10 @@ static tw_status check_free(const char *path, bool overwrite)
 }
 
 TW_API(gfile_rename, "io.gfile.rename|compat.v1.gfile.Rename(src: str, dst: str, overwrite: bool = False)",
-       "Gives a file or directory another name.")
+       "Gives a file or directory another name.\n"
+       "src: the old path\n"
+       "dst: the new path\n"
+       "raises: AlreadyExistsError: there is such a file, and `overwrite` is False")
 {
     TW_TRY(check_free(args->dst, args->overwrite));
     return rename(args->src, args->dst) == 0 ? TW_OK : tw__fail_errno(errno, NULL, args->src);
@@ -209,7 +214,10 @@ static tw_status copy_bytes(const tw__file_reader *source, const char *path)
 }
 
 TW_API(gfile_copy, "io.gfile.copy|compat.v1.gfile.Copy(src: str, dst: str, overwrite: bool = False)",
-       "Copies the contents of a file; whoever looks finds the old file or the whole new one.")
+       "Copies the contents of a file; whoever looks finds the old file or the whole new one.\n"
+       "src: the path of the file\n"
+       "dst: the path of the copy\n"
+       "raises: AlreadyExistsError: there is such a file, and `overwrite` is False")
 {
     tw__file_reader source;
     TW_TRY(tw__file_open(&source, args->src));

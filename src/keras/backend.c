@@ -27,7 +27,8 @@ TW_API(backend_learning_phase, "keras.backend.learning_phase() -> int", "1 while
 }
 
 TW_API(backend_set_learning_phase, "keras.backend.set_learning_phase(value: int)",
-       "Whether layers train that are not told: 1 or 0.")
+       "Sets whether layers train that are not told.\n"
+       "value: 1: they train; 0: they do not")
 {
     if (args->value != 0 && args->value != 1)
         return tw__fail(TW_VALUE_ERROR, "Expected learning phase to be 0 or 1.");
@@ -50,7 +51,9 @@ TW_API(backend_epsilon, "keras.backend.epsilon() -> float", "What losses keep aw
     return epsilon;
 }
 
-TW_API(backend_set_epsilon, "keras.backend.set_epsilon(value: float)", "Sets what losses keep away from 0 by.")
+TW_API(backend_set_epsilon, "keras.backend.set_epsilon(value: float)",
+       "Sets what losses keep away from 0 by.\n"
+       "value: the small number")
 {
     epsilon = args->value;
     return TW_OK;
@@ -120,7 +123,8 @@ static tw_status set_floatx(const char *name)
 }
 
 TW_API(backend_set_floatx, "keras.backend.set_floatx(value: str)",
-       "Sets the dtype of layers, metrics and initial values that are given none: float16, float32 or float64.")
+       "Sets the dtype of layers, metrics and initial values that are given none.\n"
+       "value: `float16`, `float32` or `float64`")
 {
     return set_floatx(args->value);
 }

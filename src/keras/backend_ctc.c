@@ -15,7 +15,9 @@ static tw_tensor *logits_of(tw__temps *t, tw_tensor *y_pred)
 
 TW_API(backend_ctc_label_dense_to_sparse,
        "keras.backend.ctc_label_dense_to_sparse(labels: tensor, label_lengths: tensor<int32>) -> sparse_tensor",
-       "Labels [batch, places] as a sparse tensor, of each row as many as label_lengths says.")
+       "Labels [batch, places] as a sparse tensor, of each row as many as label_lengths says.\n"
+       "labels: the labels, [batch, places]\n"
+       "label_lengths: how many labels of each row count, [batch]")
 {
     TW_TEMPS(t);
     tw_tensor *shape = tw__temp_shape(t, args->labels, TW_INT32), *places = tw__temp_range(t, tw__temp_at(t, shape, 1));
@@ -27,7 +29,12 @@ TW_API(backend_ctc_label_dense_to_sparse,
 
 TW_API(backend_ctc_batch_cost,
        "keras.backend.ctc_batch_cost(y_true: tensor, y_pred: tensor, input_length: tensor, label_length: tensor) -> tensor",
-       "The loss of each row: minus the logarithm of the chance of its labels. Lengths are [batch, 1].")
+       "The loss of each row: minus the logarithm of the chance of its labels.\n"
+       "y_true: the labels, [batch, places]\n"
+       "y_pred: the probabilities of the classes at each step, [batch, steps, classes]; the last class is the blank\n"
+       "input_length: how many steps of each row count, [batch, 1]\n"
+       "label_length: how many labels of each row count, [batch, 1]\n"
+       "returns: a tensor [batch, 1]")
 {
     TW_TEMPS(t);
     int64_t last = -1;
@@ -58,7 +65,13 @@ static bool make_dense(tw__temps *t, tw_value *list, tw_tensor *shape)
 TW_API(backend_ctc_decode,
        "keras.backend.ctc_decode(y_pred: tensor, input_length: tensor, greedy: bool = True, beam_width: int = 100, "
        "top_paths: int = 1) -> value",
-       "The likeliest labels of each row, -1 behind them, and the logarithms of their chances.")
+       "The likeliest labels of each row, -1 behind them, and the logarithms of their chances.\n"
+       "y_pred: the probabilities of the classes at each step, [batch, steps, classes]; the last class is the blank\n"
+       "input_length: how many steps of each row count, [batch]\n"
+       "greedy: True: take the likeliest class of each step; False: search with a beam\n"
+       "beam_width: how many beginnings the search keeps\n"
+       "top_paths: how many of the likeliest results the search gives\n"
+       "returns: a list of label tensors, and the logarithms of their chances")
 {
     TW_TEMPS(t);
     tw_value none = { .kind = TW_VALUE_NONE }, made;

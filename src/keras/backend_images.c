@@ -60,10 +60,13 @@ static tw_tensor *convolved(tw_tensor *x, tw_tensor *kernel, tw_ints strides, co
     return tw__keep(t, turned(t, made, first, true));
 }
 
-TW_API(backend_conv1d,
-       "keras.backend.conv1d(x: tensor, kernel: tensor, strides: ints = 1, padding: str = valid, data_format: str = None, "
-       "dilation_rate: ints = 1) -> tensor",
-       "A convolution of sequences; causal: steps see nothing that follows them.")
+TW_API(
+    backend_conv1d,
+    "keras.backend.conv1d(x: tensor, kernel: tensor, strides: ints = 1, padding: str = valid, data_format: str = None, "
+    "dilation_rate: ints = 1) -> tensor",
+    "A convolution of sequences.\n"
+    "padding: `valid`: windows stay inside of the input; `same`: zeros are added so that every position has a window; `causal`: they are added at the front alone, so that steps see nothing that follows them\n"
+    "kernel: the filter, [width, input channels, output channels]")
 {
     TW_TEMPS(t);
     tw_tensor *x = args->x;
@@ -80,7 +83,8 @@ TW_API(backend_conv1d,
 TW_API(backend_conv2d,
        "keras.backend.conv2d(x: tensor, kernel: tensor, strides: ints = (1, 1), padding: str = valid, data_format: str = None, "
        "dilation_rate: ints = (1, 1)) -> tensor",
-       "A convolution of images.")
+       "A convolution of images.\n"
+       "kernel: the filter, [height, width, input channels, output channels]")
 {
     return convolved(args->x, args->kernel, args->strides, args->padding, args->data_format, args->dilation_rate);
 }
@@ -89,7 +93,8 @@ TW_API(
     backend_conv3d,
     "keras.backend.conv3d(x: tensor, kernel: tensor, strides: ints = (1, 1, 1), padding: str = valid, data_format: str = None, "
     "dilation_rate: ints = (1, 1, 1)) -> tensor",
-    "A convolution of volumes.")
+    "A convolution of volumes.\n"
+    "kernel: the filter, [depth, height, width, input channels, output channels]")
 {
     return convolved(args->x, args->kernel, args->strides, args->padding, args->data_format, args->dilation_rate);
 }
@@ -159,7 +164,9 @@ static tw_tensor *sizes_of(tw__temps *t, tw_tensor *images, const tw_value *give
 TW_API(backend_conv2d_transpose,
        "keras.backend.conv2d_transpose(x: tensor, kernel: tensor, output_shape: value, strides: ints = (1, 1), "
        "padding: str = valid, data_format: str = None, dilation_rate: ints = (1, 1)) -> tensor",
-       "The way back of a convolution of images.")
+       "The way back of a convolution of images.\n"
+       "kernel: the filter, [height, width, output channels, input channels]\n"
+       "output_shape: the shape of the result with the batch's dimension")
 {
     TW_TEMPS(t);
     bool first;
@@ -236,7 +243,8 @@ static tw_tensor *local(tw_tensor *x, tw_tensor *kernel, tw_ints size, tw_ints s
 TW_API(backend_local_conv1d,
        "keras.backend.local_conv1d(inputs: tensor, kernel: tensor, kernel_size: ints, strides: ints, data_format: str = None) -> "
        "tensor",
-       "A convolution of sequences whose weights differ from place to place.")
+       "A convolution of sequences whose weights differ from place to place.\n"
+       "kernel: the weights, [places, width * input channels, output channels]")
 {
     int64_t places = args->kernel->shape.rank > 0 ? args->kernel->shape.dims[0] : 0;
     return local(args->inputs, args->kernel, args->kernel_size, args->strides, TW_INTS(places), args->data_format);
@@ -245,7 +253,9 @@ TW_API(backend_local_conv1d,
 TW_API(backend_local_conv2d,
        "keras.backend.local_conv2d(inputs: tensor, kernel: tensor, kernel_size: ints, strides: ints, output_shape: ints, "
        "data_format: str = None) -> tensor",
-       "A convolution of images whose weights differ from place to place.")
+       "A convolution of images whose weights differ from place to place.\n"
+       "kernel: the weights, [places, height * width * input channels, output channels]\n"
+       "output_shape: the height and width of the result")
 {
     return local(args->inputs, args->kernel, args->kernel_size, args->strides, args->output_shape, args->data_format);
 }
@@ -294,7 +304,10 @@ TW_API(
 TW_API(backend_resize_images,
        "keras.backend.resize_images(x: tensor, height_factor: int, width_factor: int, data_format: str, "
        "interpolation: str = nearest) -> tensor",
-       "Images made larger by whole factors.")
+       "Images made larger by whole factors.\n"
+       "height_factor: the factor of the height\n"
+       "width_factor: the factor of the width\n"
+       "interpolation: how pixels between the given ones are computed, such as `nearest` and `bilinear`")
 {
     static const char *const known[] = { "area",     "bicubic",  "bilinear",      "gaussian",
                                          "lanczos3", "lanczos5", "mitchellcubic", "nearest" };
@@ -322,7 +335,10 @@ TW_API(backend_resize_images,
 TW_API(
     backend_resize_volumes,
     "keras.backend.resize_volumes(x: tensor, depth_factor: int, height_factor: int, width_factor: int, data_format: str) -> tensor",
-    "Volumes whose elements are repeated.")
+    "Volumes whose elements are repeated.\n"
+    "depth_factor: how often each element is repeated along the depth\n"
+    "height_factor: how often it is repeated along the height\n"
+    "width_factor: how often it is repeated along the width")
 {
     TW_TEMPS(t);
     bool first;

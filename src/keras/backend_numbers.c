@@ -37,8 +37,11 @@ static tw_status target_axes(const tw_value *axes, const int *ranks, int64_t *fo
                                     "dimension to your inputs using K.expand_dims(x, 0)");
 }
 
-TW_API(backend_batch_dot, "keras.backend.batch_dot(x: tensor, y: tensor, axes: value = None) -> tensor",
-       "The product of two batches, example by example, over an axis of each.")
+TW_API(
+    backend_batch_dot, "keras.backend.batch_dot(x: tensor, y: tensor, axes: value = None) -> tensor",
+    "The product of two batches, example by example, over an axis of each.\n"
+    "axes: the dimension of each that the sum goes over, one for both or two; None: the last of `x` and the last but one of `y`, or its last if it has rank 2\n"
+    "example: tf.keras.backend.batch_dot(tf.ones([2, 3]), tf.ones([2, 3]), axes=1).numpy().tolist()  # [[3.0], [3.0]]")
 {
     enum { MOST = 6 };
     TW_TEMPS(t);
@@ -93,7 +96,12 @@ static tw_tensor *normalized(tw__temps *t, tw_tensor *x, tw_tensor *const *parts
 TW_API(backend_batch_normalization,
        "keras.backend.batch_normalization(x: tensor, mean: tensor, var: tensor, beta: tensor?, gamma: tensor?, axis: int = -1, "
        "epsilon: float = 0.001) -> tensor",
-       "(x - mean) / sqrt(var + epsilon) * gamma + beta.")
+       "(x - mean) / sqrt(var + epsilon) * gamma + beta.\n"
+       "mean: the mean of each channel\n"
+       "var: the variance of each channel\n"
+       "beta: the offset; None: 0\n"
+       "gamma: the scale; None: 1\n"
+       "axis: the dimension of the channels")
 {
     TW_TEMPS(t);
     int rank = args->x->shape.rank;
@@ -137,7 +145,11 @@ static tw_tensors fused(tw__temps *t, tw_tensor *x, tw_tensor *gamma, tw_tensor 
 TW_API(backend_normalize_batch_in_training,
        "keras.backend.normalize_batch_in_training(x: tensor, gamma: tensor?, beta: tensor?, reduction_axes: ints, "
        "epsilon: float = 0.001) -> tensors",
-       "A batch with mean 0 and variance 1, then scaled and shifted; its mean and variance.")
+       "A batch with mean 0 and variance 1, then scaled and shifted; its mean and variance.\n"
+       "gamma: the scale; None: 1\n"
+       "beta: the offset; None: 0\n"
+       "reduction_axes: the dimensions that mean and variance go over\n"
+       "returns: the result, the mean and the variance")
 {
     TW_TEMPS(t);
     int rank = args->x->shape.rank;

@@ -194,8 +194,17 @@ TW_API(
     "keras.utils.get_file(fname: str = None, origin: str = None, untar: bool = False, md5_hash: str = None, file_hash: str = None, "
     "cache_subdir: str = datasets, hash_algorithm: str = auto, extract: bool = False, archive_format: value = None, cache_dir: str = "
     "None) -> str",
-    "The path of a file in the cache; a file:// address is copied there if it is not. Its hash (md5, sha256) is checked if one is given; "
-    "archives (tar, zip) are unpacked beside it if that is wanted.")
+    "The path of a file in the cache, which is copied there from a file:// address if it is not.\n"
+    "fname: the name of the file in the cache; None: that of the address\n"
+    "origin: the address of the file\n"
+    "untar: True: the file is a tar archive `FNAME.tar.gz`, to be unpacked\n"
+    "md5_hash: the MD5 sum that the file must have; for old programs\n"
+    "file_hash: the hash that the file must have; None: any\n"
+    "cache_subdir: the folder within the cache\n"
+    "hash_algorithm: `md5`, `sha256`, or `auto` to tell it by the length\n"
+    "extract: True: unpack the file beside it if it is an archive\n"
+    "archive_format: which archives are unpacked: `tar`, `zip` or a list of them; None or `auto`: all\n"
+    "cache_dir: the folder of the cache; None: `.keras` in the user's home")
 {
     if (!args->origin) {
         tw__fail(TW_VALUE_ERROR, "Please specify the \"origin\" argument (URL of the file to download).");

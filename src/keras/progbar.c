@@ -40,10 +40,13 @@ TW_CLASS(
     "keras.utils.Progbar(target: int?, width: int = 30, verbose: int = 1, interval: float = 0.05, stateful_metrics: value = None, unit_name: "
     "str = step)",
     .size = sizeof(tw_progbar), .init = progbar_init, .destroy = progbar_destroy, .drop_config = true,
-    .doc =
-        "A line that shows how far a loop is. target: how many steps there are; None: not known. verbose: 0 silent, 1 a bar, 2 one "
-        "line at the end. interval: seconds between two updates. stateful_metrics: a list of names of values that are shown as they are; "
-        "of the others the mean is.");
+    .doc = "A line that shows how far a loop is.\n"
+           "target: how many steps there are; None: not known\n"
+           "width: how many characters the bar has\n"
+           "verbose: 0: silent; 1: a bar; 2: one line at the end\n"
+           "interval: how many seconds are between two updates at least\n"
+           "stateful_metrics: names of values that are shown as they are; of the others the mean is\n"
+           "unit_name: what a step is called");
 
 static bool shown_as_is(const tw_progbar *bar, const char *name)
 {
@@ -87,11 +90,12 @@ static tw_status show(tw_progbar *bar, int64_t current, const tw_value *values, 
     return TW_OK;
 }
 
-TW_METHOD(
-    progbar_update,
-    "keras.utils.Progbar.update(self: progbar, current: int, values: value = None, finalize: value = None) -> none",
-    "Shows that so many steps are done. values: a list of pairs of a name and a number. finalize: whether this is the last update; None: "
-    "whether the target is reached.")
+TW_METHOD(progbar_update,
+          "keras.utils.Progbar.update(self: progbar, current: int, values: value = None, finalize: value = None) -> none",
+          "Shows that so many steps are done.\n"
+          "current: how many are done by now\n"
+          "values: a list of pairs of a name and a number\n"
+          "finalize: True: this is the last update; None: it is if the target is reached")
 {
     int64_t target = args->self->progress.target;
     double told = 0;
@@ -100,7 +104,9 @@ TW_METHOD(
 }
 
 TW_METHOD(progbar_add, "keras.utils.Progbar.add(self: progbar, n: int, values: value = None) -> none",
-          "Shows that n more steps are done. values: a list of pairs of a name and a number.")
+          "Shows that some more steps are done.\n"
+          "n: how many\n"
+          "values: a list of pairs of a name and a number")
 {
     int64_t current = args->self->progress.seen + args->n, target = args->self->progress.target;
     return show(args->self, current, &args->values, target >= 0 && current >= target);

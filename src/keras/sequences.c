@@ -87,7 +87,9 @@ TW_API(
     sequence_make_sampling_table,
     "keras.preprocessing.sequence.make_sampling_table(size: int > 0, sampling_factor: float = 1e-05) -> tensor<numpy>",
     "How probable it is that the word of each rank is drawn, if the frequencies of words follow Zipf's law: a vector of float64 for "
-    "skipgrams. Frequent words are drawn less often; sampling_factor is word2vec's.")
+    "skipgrams. Frequent words are drawn less often; sampling_factor is word2vec's.\n"
+    "size: how many words there are\n"
+    "sampling_factor: the factor of word2vec: less of it leaves out more of the frequent words")
 {
     tw_shape shape = TW_SHAPE(args->size);
     tw_tensor *table = tw__tensor_empty(TW_FLOAT64, &shape);

@@ -254,7 +254,13 @@ TW_CLASS(linear_operator_low_rank_update,
          "v: value = None, is_diag_update_positive: bool = None, " TW_LINEAR_FACTS
          ", name: str = LinearOperatorLowRankUpdate) -> linear_operator",
          .parent = &tw__class_linear_operator, .size = sizeof(tw_linear_operator), .init = update_init,
-         .methods = &update_methods, .inert = " *", .doc = "L + U D V^H, of an operator and three thin matrices.");
+         .methods = &update_methods, .inert = " *",
+         .doc = "L + U D V^H, of an operator and three thin matrices.\n"
+                "base_operator: the operator L\n"
+                "u: the matrices U, [..., M, K]\n"
+                "diag_update: the diagonal of D, [..., K]; None: ones\n"
+                "v: the matrices V, [..., N, K]; None: U\n"
+                "is_diag_update_positive: what is known: whether all of `diag_update` is positive; None: nothing");
 
 TW_PROPERTY(linear_operator_low_rank_update_base_operator,
             "linalg.LinearOperatorLowRankUpdate.base_operator(self: linear_operator_low_rank_update) -> linear_operator", "L.")

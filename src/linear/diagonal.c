@@ -142,7 +142,10 @@ static const tw__linear_methods diag_methods = { DIAGONAL, .results[TW_LINEAR_CO
 TW_CLASS(linear_operator_diag,
          "linalg.LinearOperatorDiag(diag: value, " TW_LINEAR_FACTS ", name: str = LinearOperatorDiag) -> linear_operator",
          .parent = &tw__class_linear_operator, .size = sizeof(tw_linear_operator), .init = diag_init, .methods = &diag_methods,
-         .inert = " *", .doc = "A diagonal matrix.");
+         .inert = " *",
+         .doc = "A diagonal matrix.\n"
+                "diag: the diagonal, [..., N]\n"
+                "example: tf.linalg.LinearOperatorDiag([1.0, 2.0]).matvec([3.0, 4.0]).numpy().tolist()  # [3.0, 8.0]");
 
 TW_PROPERTY(linear_operator_diag_diag, "linalg.LinearOperatorDiag.diag(self: linear_operator_diag) -> value", "The diagonal.")
 {
@@ -278,7 +281,9 @@ TW_CLASS(linear_operator_scaled_identity,
          "is_self_adjoint: int = None, is_positive_definite: int = None, is_square: int = 1, assert_proper_shapes: bool = False, "
          "name: str = LinearOperatorScaledIdentity) -> linear_operator",
          .parent = &tw__class_linear_operator, .size = sizeof(tw_linear_operator), .init = scaled_init,
-         .methods = &scaled_methods, .inert = " *", .doc = "A multiple of an identity matrix.");
+         .methods = &scaled_methods, .inert = " *",
+         .doc = "A multiple of an identity matrix.\n"
+                "multiplier: the number on the diagonal, one for each matrix of the batch");
 
 TW_PROPERTY(linear_operator_scaled_identity_multiplier,
             "linalg.LinearOperatorScaledIdentity.multiplier(self: linear_operator_scaled_identity) -> value", "The multiplier.")

@@ -85,7 +85,9 @@ static const tw__linear_methods adjoint_methods = { .shape = adjoint_shape,
 TW_CLASS(linear_operator_adjoint,
          "linalg.LinearOperatorAdjoint(operator: linear_operator, " TW_LINEAR_FACTS ", name: str = None) -> linear_operator",
          .parent = &tw__class_linear_operator, .size = sizeof(tw_linear_operator), .init = adjoint_init,
-         .methods = &adjoint_methods, .inert = " *", .doc = "The adjoint of an operator.");
+         .methods = &adjoint_methods, .inert = " *",
+         .doc = "The adjoint of an operator.\n"
+                "operator: the operator");
 
 TW_PROPERTY(linear_operator_adjoint_of, "linalg.LinearOperatorAdjoint.operator(self: linear_operator_adjoint) -> linear_operator",
             "The operator.")
@@ -150,7 +152,9 @@ static const tw__linear_methods inversion_methods = { .shape = inversion_shape,
 TW_CLASS(linear_operator_inversion,
          "linalg.LinearOperatorInversion(operator: linear_operator, " TW_LINEAR_FACTS ", name: str = None) -> linear_operator",
          .parent = &tw__class_linear_operator, .size = sizeof(tw_linear_operator), .init = inversion_init,
-         .methods = &inversion_methods, .inert = " *", .doc = "The inverse of an operator.");
+         .methods = &inversion_methods, .inert = " *",
+         .doc = "The inverse of an operator.\n"
+                "operator: the operator");
 
 TW_PROPERTY(linear_operator_inversion_of,
             "linalg.LinearOperatorInversion.operator(self: linear_operator_inversion) -> linear_operator", "The operator.")

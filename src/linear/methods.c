@@ -241,7 +241,8 @@ TW_METHOD(linear_operator_cond, "linalg.LinearOperator.cond(self: linear_operato
 
 TW_METHOD(linear_operator_add_to_tensor,
           "linalg.LinearOperator.add_to_tensor(self: linear_operator, x: value, name: str = add_to_tensor) -> tensor",
-          "The sum with a dense matrix.")
+          "The sum with a dense matrix.\n"
+          "x: a matrix of the operator's dtype, whose shape can be broadcast with its own")
 {
     TW_TEMPS(t);
     return TW_CALL(AddV2, tw__linear_dense(t, args->self), tw__temp(t, tw__value_tensor(&args->x, args->self->dtype, "x")));
@@ -335,13 +336,16 @@ static tw_value act(tw_linear_operator *self, const tw_value *x, const char *nam
 TW_METHOD(linear_operator_matmul,
           "linalg.LinearOperator.matmul(self: linear_operator, x: value, adjoint: bool = False, adjoint_arg: bool = False, "
           "name: str = matmul) -> value",
-          "The product with a matrix or an operator.")
+          "The product with a matrix or an operator.\n"
+          "x: matrices [..., N, K], or another operator\n"
+          "returns: a tensor, or an operator if `x` is one")
 {
     return act(args->self, &args->x, "x", false, args->adjoint, args->adjoint_arg);
 }
 
 TW_METHOD(linear_operator_dunder_matmul, "linalg.LinearOperator.__matmul__(self: linear_operator, other: value) -> value",
-          "The product with a matrix or an operator.")
+          "The product with a matrix or an operator.\n"
+          "other: a matrix, or another operator")
 {
     return act(args->self, &args->other, "x", false, false, false);
 }
@@ -353,7 +357,8 @@ static tw_tensor *without_last(tw_tensor *x)
 
 TW_METHOD(linear_operator_matvec,
           "linalg.LinearOperator.matvec(self: linear_operator, x: value, adjoint: bool = False, name: str = matvec) -> tensor",
-          "The product with a vector.")
+          "The product with a vector.\n"
+          "x: vectors [..., N]")
 {
     TW_TEMPS(t);
     tw_tensor *x = tw__temp(t, tw__value_tensor(&args->x, args->self->dtype, "x"));

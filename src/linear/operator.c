@@ -44,7 +44,10 @@ TW_CLASS(linear_operator,
          ", name: str = None, parameters: value = None) -> linear_operator",
          .parent = &tw__class_module, .size = sizeof(tw_linear_operator), .init = operator_init, .destroy = operator_destroy,
          .visit = operator_visit, .inert = " *",
-         .doc = "A matrix, or a batch of matrices, that is known by its parts and acts on others; to be subclassed.");
+         .doc = "A matrix, or a batch of matrices, that is known by its parts and acts on others; to be subclassed.\n"
+                "dtype: the dtype of the matrix\n"
+                "graph_parents: kept for old programs; the property of that name gives it back\n"
+                "parameters: the arguments of the class below, as a dict");
 
 tw_status tw__linear_part(tw_linear_operator *self, int index, const char *name, const tw_value *value, tw_dtype dtype)
 {

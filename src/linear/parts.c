@@ -133,7 +133,9 @@ TW_CLASS(linear_operator_lower_triangular,
          "linalg.LinearOperatorLowerTriangular(tril: value, " TW_LINEAR_FACTS
          ", name: str = LinearOperatorLowerTriangular) -> linear_operator",
          .parent = &tw__class_linear_operator, .size = sizeof(tw_linear_operator), .init = lower_init, .methods = &lower_methods,
-         .inert = " *", .doc = "The lower triangle of a dense matrix.");
+         .inert = " *",
+         .doc = "The lower triangle of a dense matrix.\n"
+                "tril: matrices [..., N, N]; what is above the diagonal does not count");
 
 TW_PROPERTY(linear_operator_lower_triangular_tril,
             "linalg.LinearOperatorLowerTriangular.tril(self: linear_operator_lower_triangular) -> value", "The matrix.")
@@ -203,7 +205,9 @@ TW_CLASS(linear_operator_householder,
          "linalg.LinearOperatorHouseholder(reflection_axis: value, " TW_LINEAR_FACTS
          ", name: str = LinearOperatorHouseholder) -> linear_operator",
          .parent = &tw__class_linear_operator, .size = sizeof(tw_linear_operator), .init = reflect_init,
-         .methods = &reflect_methods, .inert = " *", .doc = "A reflection: 1 - 2 v v^H / |v|^2.");
+         .methods = &reflect_methods, .inert = " *",
+         .doc = "A reflection: 1 - 2 v v^H / |v|^2.\n"
+                "reflection_axis: the vector v, [..., N], at right angles to the mirror");
 
 TW_PROPERTY(linear_operator_householder_reflection_axis,
             "linalg.LinearOperatorHouseholder.reflection_axis(self: linear_operator_householder) -> value", "v.")
@@ -301,11 +305,17 @@ static tw_status toeplitz_init(void *self, const void *given)
 }
 static const tw__linear_methods toeplitz_methods = { .shape = toeplitz_shape, .results[TW_LINEAR_DENSE] = toeplitz_dense };
 
-TW_CLASS(linear_operator_toeplitz,
-         "linalg.LinearOperatorToeplitz(col: value, row: value, " TW_LINEAR_FACTS
-         ", name: str = LinearOperatorToeplitz) -> linear_operator",
-         .parent = &tw__class_linear_operator, .size = sizeof(tw_linear_operator), .init = toeplitz_init,
-         .methods = &toeplitz_methods, .inert = " *", .doc = "A matrix whose diagonals are constant.");
+TW_CLASS(
+    linear_operator_toeplitz,
+    "linalg.LinearOperatorToeplitz(col: value, row: value, " TW_LINEAR_FACTS
+    ", name: str = LinearOperatorToeplitz) -> linear_operator",
+    .parent = &tw__class_linear_operator, .size = sizeof(tw_linear_operator), .init = toeplitz_init, .methods = &toeplitz_methods,
+    .inert = " *",
+    .doc =
+        "A matrix whose diagonals are constant.\n"
+        "col: the first column, [..., N]\n"
+        "row: the first row, [..., N]; its first element should be that of `col`\n"
+        "example: tf.linalg.LinearOperatorToeplitz([1.0, 2.0], [1.0, 3.0]).to_dense().numpy().tolist()  # [[1.0, 3.0], [2.0, 1.0]]");
 
 TW_PROPERTY(linear_operator_toeplitz_col, "linalg.LinearOperatorToeplitz.col(self: linear_operator_toeplitz) -> value",
             "The first column.")
@@ -396,11 +406,16 @@ static const tw__linear_methods tridiag_methods = { .shape = tridiag_shape,
                                                     .solve = tridiag_solve,
                                                     .results[TW_LINEAR_DENSE] = tridiag_dense };
 
-TW_CLASS(linear_operator_tridiag,
-         "linalg.LinearOperatorTridiag(diagonals: value, diagonals_format: str = compact, " TW_LINEAR_FACTS
-         ", name: str = LinearOperatorTridiag) -> linear_operator",
-         .parent = &tw__class_linear_operator, .size = sizeof(tw_linear_operator), .init = tridiag_init,
-         .methods = &tridiag_methods, .inert = " *", .doc = "A matrix of three diagonals.");
+TW_CLASS(
+    linear_operator_tridiag,
+    "linalg.LinearOperatorTridiag(diagonals: value, diagonals_format: str = compact, " TW_LINEAR_FACTS
+    ", name: str = LinearOperatorTridiag) -> linear_operator",
+    .parent = &tw__class_linear_operator, .size = sizeof(tw_linear_operator), .init = tridiag_init, .methods = &tridiag_methods,
+    .inert = " *",
+    .doc =
+        "A matrix of three diagonals.\n"
+        "diagonals: the diagonals as `diagonals_format` says\n"
+        "diagonals_format: `compact`: [..., 3, N], the upper one first; `sequence`: a list of the three; `matrix`: [..., N, N]");
 
 TW_PROPERTY(linear_operator_tridiag_diagonals, "linalg.LinearOperatorTridiag.diagonals(self: linear_operator_tridiag) -> value",
             "The diagonals.")

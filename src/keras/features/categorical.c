@@ -88,7 +88,10 @@ TW_CLASS(feature_hashed_column,
          "feature_column._columns.HashedCategoricalColumn|feature_column.categorical_column_with_hash_bucket(key: str, "
          "hash_bucket_size: int?, dtype: dtype = string) -> feature_column",
          .parent = &tw__class_feature_column, .size = sizeof(tw_feature_column), .settle = hashed_settle,
-         .methods = &hashed_methods, .doc = "Ids of words or integers by their hash.");
+         .methods = &hashed_methods,
+         .doc = "Ids of words or integers by their hash.\n"
+                "hash_bucket_size: how many ids there are\n"
+                "dtype: the dtype of the feature, string or integer");
 
 /* ---- integers as they are ---- */
 
@@ -145,7 +148,10 @@ TW_CLASS(feature_identity_column,
          "feature_column._columns.IdentityCategoricalColumn|feature_column.categorical_column_with_identity(key: str, "
          "num_buckets: int, default_value: int = None) -> feature_column",
          .parent = &tw__class_feature_column, .size = sizeof(tw_feature_column), .settle = identity_settle,
-         .methods = &identity_methods, .doc = "Integers that are ids themselves.");
+         .methods = &identity_methods,
+         .doc = "Integers that are ids themselves.\n"
+                "num_buckets: the bound above all ids\n"
+                "default_value: the id of integers outside; None: they are an error");
 
 /* ---- vocabularies ---- */
 
@@ -349,7 +355,11 @@ TW_CLASS(feature_vocabulary_list_column,
          "str, vocabulary_list: value, dtype: dtype = None, default_value: int = -1, num_oov_buckets: int = 0) -> feature_column",
          .parent = &tw__class_feature_column, .size = sizeof(vocabulary), .init = list_init, .destroy = vocabulary_destroy,
          .methods = &list_methods, .fixed = " vocabulary_list dtype ",
-         .doc = "The places of words or integers in a list. Others have default_value, or one of num_oov_buckets further ids.");
+         .doc = "The places of words or integers in a list.\n"
+                "vocabulary_list: the words or integers, in their order\n"
+                "dtype: the dtype of the feature; None: that of the list\n"
+                "default_value: the id of words that are not in the list\n"
+                "num_oov_buckets: how many further ids there are for such words, by their hash");
 
 static tw_status count_lines(const char *path, int64_t *count)
 {
@@ -411,4 +421,10 @@ TW_CLASS(feature_vocabulary_file_column,
          "num_oov_buckets: int = 0, file_format: str = None) -> feature_column",
          .parent = &tw__class_feature_column, .size = sizeof(vocabulary), .init = file_init, .destroy = vocabulary_destroy,
          .methods = &file_methods, .fixed = " vocabulary_file vocabulary_size dtype ",
-         .doc = "The places of words or integers among the lines of a file.");
+         .doc = "The places of words or integers among the lines of a file.\n"
+                "vocabulary_file: the path of a file with one word per line\n"
+                "vocabulary_size: how many of its lines count; None: all\n"
+                "dtype: the dtype of the feature, string or integer\n"
+                "default_value: the id of words that are not in the file; None: -1\n"
+                "num_oov_buckets: how many further ids there are for such words, by their hash\n"
+                "file_format: must be None: one word per line");

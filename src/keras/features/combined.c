@@ -187,7 +187,10 @@ TW_CLASS(
     "feature_column._columns.CrossedColumn|feature_column.crossed_column(keys: value, hash_bucket_size: int, hash_key: int = "
     "None) -> feature_column",
     .parent = &tw__class_feature_column, .size = sizeof(tw_feature_column), .settle = crossed_settle, .methods = &crossed_methods,
-    .doc = "Ids of combinations of features, by their hash.");
+    .doc = "Ids of combinations of features, by their hash.\n"
+           "keys: names of features, or categorical columns; at least two\n"
+           "hash_bucket_size: how many ids there are\n"
+           "hash_key: a number that the hash depends on; None: the usual one");
 
 /* ---- weighted_categorical_column ---- */
 
@@ -303,7 +306,10 @@ TW_CLASS(
     "feature_column._columns.WeightedCategoricalColumn|feature_column.weighted_categorical_column(categorical_column: value, "
     "weight_feature_key: str, dtype: dtype = float32) -> feature_column",
     .parent = &tw__class_feature_column, .size = sizeof(tw_feature_column), .settle = weighted_settle,
-    .methods = &weighted_methods, .doc = "Ids with weights, which are a feature of their own.");
+    .methods = &weighted_methods,
+    .doc = "Ids with weights, which are a feature of their own.\n"
+           "weight_feature_key: the name of the feature with the weights\n"
+           "dtype: the dtype of the weights");
 
 /* ---- indicator_column ---- */
 
@@ -460,4 +466,12 @@ TW_CLASS(
     "None, max_norm: float = None, trainable: bool = True, use_safe_embedding_lookup: bool = True) -> feature_column",
     .parent = &tw__class_feature_column, .size = sizeof(tw_feature_column), .settle = embedding_settle,
     .methods = &embedding_methods,
-    .doc = "A row of a table for each id, which is trained; the rows of a sample's ids are combined.");
+    .doc = "A row of a table for each id, which is trained; the rows of a sample's ids are combined.\n"
+           "dimension: the length of a row\n"
+           "combiner: how rows of one sample become one: `mean`, `sqrtn` or `sum`\n"
+           "initializer: what makes the first table; None: a truncated normal distribution\n"
+           "ckpt_to_load_from: must be None; other values are not supported\n"
+           "tensor_name_in_ckpt: must be None; other values are not supported\n"
+           "max_norm: rows with a greater norm are scaled down to it; None: none\n"
+           "trainable: whether training changes the table\n"
+           "use_safe_embedding_lookup: True: samples without ids, or with ids below 0, are allowed");

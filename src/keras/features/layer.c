@@ -163,4 +163,6 @@ TW_CLASS(layers_dense_features,
          "**layer) -> layer",
          .parent = &tw__class_layer, .size = sizeof(tw__features_layer), .init = features_init, .destroy = features_destroy,
          .methods = &features_methods, .fixed = " feature_columns ",
-         .doc = "The numbers of feature columns for dicts of features, side by side in the order of the columns' names.");
+         .doc = "The numbers of feature columns for dicts of features, side by side in the order of the columns' names.\n"
+                "feature_columns: the columns, all of them dense\n"
+                "partitioner: must be None; others are not supported");

@@ -141,7 +141,11 @@ TW_CLASS(feature_numeric_column,
          "None, dtype: dtype = float32, normalizer_fn: callable = None) -> feature_column",
          .parent = &tw__class_feature_column, .size = sizeof(tw_feature_column), .settle = numeric_settle,
          .methods = &numeric_methods,
-         .doc = "The numbers of a feature. default_value: for examples without it; normalizer_fn: a function of the tensor.");
+         .doc = "The numbers of a feature.\n"
+                "shape: the shape of a sample\n"
+                "default_value: the numbers of examples without the feature; None: it must be there\n"
+                "dtype: the dtype of the numbers\n"
+                "normalizer_fn: a function that is applied to the tensor; None: none");
 
 /* ---- ranges ---- */
 
@@ -287,4 +291,7 @@ TW_CLASS(feature_bucketized_column,
          "feature_column._columns.BucketizedColumn|feature_column.bucketized_column(source_column: value, boundaries: value) -> "
          "feature_column",
          .parent = &tw__class_feature_column, .size = sizeof(tw_feature_column), .settle = bucketized_settle,
-         .methods = &bucketized_methods, .doc = "Which range each number of a numeric column is in: a 1 in its place, or an id.");
+         .methods = &bucketized_methods,
+         .doc = "Which range each number of a numeric column is in: a 1 in its place, or an id.\n"
+                "source_column: a numeric column of one dimension\n"
+                "boundaries: the numbers that divide the ranges, in their order");

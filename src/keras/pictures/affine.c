@@ -198,9 +198,21 @@ TW_API(
     "keras.preprocessing.image.apply_affine_transform(x: tensor, theta: float = 0, tx: float = 0, ty: float = 0, shear: float = 0, zx: float = 1, "
     "zy: float = 1, row_axis: int = 1, col_axis: int = 2, channel_axis: int = 0, fill_mode: str {constant, nearest, reflect, wrap, mirror} = "
     "nearest, cval: float = 0, order: int = 1) -> tensor<numpy>",
-    "A picture (floats or uint8, three dimensions: rows, columns and channels as the axes say) turned by theta degrees, shifted by tx rows and ty "
-    "columns, sheared by shear degrees and zoomed by zx and zy, around its middle. fill_mode: what stands for pixels outside; cval is "
-    "constant's. order: 1 between pixels, 0 the nearest one.")
+    "A picture that is turned, shifted, sheared and zoomed around its middle.\n"
+    "x: the picture, floats or uint8, of three dimensions\n"
+    "theta: the angle in degrees\n"
+    "tx: by how many rows it is shifted\n"
+    "ty: by how many columns it is shifted\n"
+    "shear: the angle of the shear in degrees\n"
+    "zx: the zoom along the rows\n"
+    "zy: the zoom along the columns\n"
+    "row_axis: the dimension of the rows\n"
+    "col_axis: the dimension of the columns\n"
+    "channel_axis: the dimension of the channels\n"
+    "fill_mode: what stands for pixels outside of the picture\n"
+    "cval: the value outside where `fill_mode` is `constant`\n"
+    "order: 1: pixels between the given ones are interpolated; 0: the nearest one is taken\n"
+    "returns: a NumPy array of the same shape")
 {
     TW_TEMPS(t);
     if (check(args) != TW_OK || !tw__tensor_values(args->x, "apply_affine_transform"))

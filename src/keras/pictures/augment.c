@@ -14,11 +14,12 @@ static tw_tensor *as_floats(tw__temps *t, tw_tensor *x)
     return tw__dtype_is_float(x->dtype) ? x : tw__temp_cast(t, x, TW_FLOAT64);
 }
 
-TW_API(
-    image_apply_channel_shift,
-    "keras.preprocessing.image.apply_channel_shift(x: tensor, intensity: float, channel_axis: int = 0) -> tensor<numpy>",
-    "A picture whose values are all larger by the intensity, but within the range that they had. channel_axis: where the channels are; all "
-    "of them are shifted alike.")
+TW_API(image_apply_channel_shift,
+       "keras.preprocessing.image.apply_channel_shift(x: tensor, intensity: float, channel_axis: int = 0) -> tensor<numpy>",
+       "A picture whose values are all larger by one number, but within the range that they had.\n"
+       "x: the picture\n"
+       "intensity: what is added\n"
+       "channel_axis: the dimension of the channels; all of them are shifted alike")
 {
     TW_TEMPS(t);
     if (args->channel_axis < -args->x->shape.rank || args->channel_axis >= args->x->shape.rank) {
@@ -41,8 +42,11 @@ static uint8_t blended(uint8_t value, float brightness)
 TW_API(
     image_apply_brightness_shift,
     "keras.preprocessing.image.apply_brightness_shift(x: tensor, brightness: float, scale: bool = True) -> tensor<numpy>",
-    "A picture ([height, width, 1, 3 or 4 channels]) whose bytes are multiplied by the brightness; the result is float32. scale: the values "
-    "are brought to 0 … 255 first. Else only values outside of that range are, and brought back after.")
+    "A picture whose bytes are multiplied by a brightness.\n"
+    "x: the picture, [height, width, channels]\n"
+    "brightness: the factor\n"
+    "scale: True: values are brought to 0 … 255 first; False: only where some are outside of that range, and brought back after\n"
+    "returns: a NumPy array of float32")
 {
     TW_TEMPS(t);
     tw_tensor *x = tw__temp_cast(t, args->x, TW_FLOAT32), *axes = all_axes(t, args->x);

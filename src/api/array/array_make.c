@@ -62,7 +62,8 @@ TW_API(convert_to_tensor,
        "The value as a tensor; dtype_hint is tried first where no dtype is given.\n"
        "value: a tensor, a variable, an array, numbers, texts or lists of such\n"
        "dtype_hint: the dtype to take if the value can be of it\n"
-       "raises: ValueError: the value can't become a tensor of that dtype\n"
+       "raises: TypeError: a number or text can't be of that dtype\n"
+       "raises: ValueError: lists have different lengths, or a tensor has another dtype\n"
        "example: tf.convert_to_tensor([1, 2], dtype_hint=tf.float32).dtype  # tf.float32")
 {
     return with_dtype(args->value, args->dtype);

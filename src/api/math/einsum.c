@@ -240,7 +240,8 @@ TW_API(
     "equation: the labels of each input's dimensions, and behind `->` those of the result; `...` stands for dimensions that are broadcast\n"
     "inputs: the tensors\n"
     "optimize: `greedy`, `optimal`, `branch-2`, `branch-all` or `auto`\n"
-    "raises: ValueError: the equation does not fit the inputs\n"
+    "raises: ValueError: the equation is for another number of inputs\n"
+    "raises: InvalidArgumentError: ranks or lengths do not fit the labels\n"
     "example: tf.einsum('ij,jk->ik', [[1, 2]], [[3], [4]]).numpy().tolist()  # [[11]]")
 {
     tw__auto(tw__text_free) tw__text equation = { 0 };

@@ -91,7 +91,7 @@ TW_OP(Cholesky, .inputs = "input: T", .outputs = "output: T", .attrs = "T: {" NU
       .compute = cholesky_compute, .gradient = cholesky_gradient, .words = tw__words_square, .one_thread = TW_ONE_THREAD_MATRIX,
       .function = "linalg.cholesky|compat.v1.cholesky(input: tensor, name: str = None) -> tensor",
       .doc = "The lower triangular L with L L^H = input, of each Hermitian positive definite matrix.\n"
-             "raises: InvalidArgumentError: a matrix is not positive definite\n"
+             "returns: lower triangular matrices; NaN for a matrix that is not positive definite\n"
              "example: tf.linalg.cholesky([[4.0, 2.0], [2.0, 5.0]]).numpy().tolist()  # [[2.0, 0.0], [1.0, 2.0]]");
 
 /* ---- Qr ---- */

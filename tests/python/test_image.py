@@ -48,6 +48,24 @@ def test_recovers():
     assert tf.io.decode_jpeg(data[:-40], try_recover_truncated=True).shape == (32, 32, 3)
 
 
+def test_part_of_a_picture_is_enough():
+    """The same lines as TensorFlow counts: a block of them, less those that smooth upscaling needs, is there or not."""
+    image = np.add.outer(np.arange(64) * 3, np.arange(48))[:, :, None].repeat(3, 2).astype("uint8") + 1
+    data = tf.io.encode_jpeg(image, quality=100).numpy()
+    whole = tf.io.decode_jpeg(data).numpy()
+    cut = data[:-40]
+    for crop, rows, fraction in (None, 46, 46 / 64), ([10, 5, 40, 20], 36, 0.9), ([0, 0, 8, 8], 8, 1):
+        decode = (lambda fraction, data: tf.io.decode_jpeg(data, acceptable_fraction=fraction)) if crop is None else (
+            lambda fraction, data: tf.io.decode_and_crop_jpeg(data, crop, acceptable_fraction=fraction))
+        expected = decode(1, data).numpy()
+        expected[rows:] = 0
+        assert np.array_equal(decode(fraction, cut), expected), crop
+        if fraction < 1:
+            with pytest.raises(tf.errors.InvalidArgumentError):
+                decode(fraction + 0.01, cut)
+    assert whole[50:].any()
+
+
 def test_pictures_without_pixels_are_refused():
     for encode in tf.io.encode_png, tf.io.encode_jpeg:
         for shape in (0, 2, 1), (2, 0, 3), (0, 0, 3):

@@ -21,6 +21,7 @@ typedef struct tw__image_target {
 typedef struct tw__jpeg_options {
     int channels, ratio; /* 0: as in the file */
     bool plain_upscaling, recover, accurate;
+    double least; /* the part of the lines that must be there, unless `recover` */
     bool crop;
     int64_t window[4]; /* y, x, height, width */
 } tw__jpeg_options;

@@ -1,6 +1,6 @@
 /* JPEG by libjpeg (libjpeg-turbo), with the choices that TensorFlow makes: the fast inverse transform unless the accurate one is
- * asked for, smooth upscaling of colour, CMYK turned into RGB. A picture that is cut off is an error, or with `recover` grey from
- * there on.
+ * asked for, smooth upscaling of colour, CMYK turned into RGB. A picture that is cut off is an error unless enough
+ * lines are there; with `recover` it is grey from there on.
  *
  * libjpeg leaves its functions by longjmp when it finds an error; everything that lives across such calls is in a struct on the
  * heap. */
@@ -143,8 +143,9 @@ static bool set_options(reader *r, const tw__jpeg_options *options, int *channel
     return true;
 }
 
-/* Reads the lines of the window; the last ones of the picture need not be there. */
-static bool read_lines(reader *r, const int64_t *window, int channels)
+/* Reads the lines of the window; the last ones of the picture need not be there. Of those of the window the part `least` must be:
+ * the others are black. */
+static bool read_lines(reader *r, const int64_t *window, int channels, double least)
 {
     struct jpeg_decompress_struct *cinfo = &r->cinfo;
     bool cmyk = cinfo->out_color_space == JCS_CMYK, whole = window[3] == cinfo->output_width && !cmyk;
@@ -152,8 +153,11 @@ static bool read_lines(reader *r, const int64_t *window, int channels)
     for (int64_t y = 0; y < window[0] + window[2]; y++) {
         uint8_t *out = r->out + (y > window[0] ? (size_t)(y - window[0]) : 0) * row;
         JSAMPROW line = whole ? out : r->line;
-        if (p_jpeg_read_scanlines(cinfo, &line, 1) != 1)
-            return false;
+        if (p_jpeg_read_scanlines(cinfo, &line, 1) != 1) {
+            int64_t found = y > window[0] ? y - window[0] : 0;
+            memset(r->out + (size_t)found * row, 0, (size_t)(window[2] - found) * row);
+            return found >= least * window[2];
+        }
         if (whole || y < window[0])
             continue;
         if (cmyk)
@@ -185,7 +189,7 @@ static int decode(reader *r, const tw__jpeg_options *options, tw__image_target t
     r->out = r->line ? target.place(target.context, 0, window[2], window[3], channels) : NULL;
     if (!r->out)
         return 2;
-    return read_lines(r, window, channels) ? 0 : 1;
+    return read_lines(r, window, channels, options->least) ? 0 : 1;
 }
 
 tw_status tw__jpeg_decode(const char *op, tw_string data, const tw__jpeg_options *options, tw__image_target target)

@@ -85,7 +85,7 @@ static tw_status give(picture *p, tw_status status)
 
 static tw_status decode_jpeg(tw__kernel *kernel, tw_string data, int channels, tw__image_target target)
 {
-    tw__jpeg_options options = { .channels = channels };
+    tw__jpeg_options options = { .channels = channels, .least = 1 };
     if (strstr(kernel->op->name, "Jpeg")) {
         tw_string method = TW_ATTR(kernel, "dct_method")->s;
         int64_t ratio = TW_ATTR(kernel, "ratio")->i;
@@ -97,6 +97,7 @@ static tw_status decode_jpeg(tw__kernel *kernel, tw_string data, int channels, t
             return tw__fail(TW_INVALID_ARGUMENT, "dct_method must be one of {'', 'INTEGER_FAST', 'INTEGER_ACCURATE'}");
         options.plain_upscaling = !TW_ATTR(kernel, "fancy_upscaling")->b;
         options.recover = TW_ATTR(kernel, "try_recover_truncated")->b;
+        options.least = TW_ATTR(kernel, "acceptable_fraction")->f;
     }
     if (kernel->input_count > 1) {
         options.crop = true;
@@ -192,8 +193,8 @@ TW_OP(DecodeJpeg, .inputs = "contents: string", .outputs = "image: uint8", .attr
       .doc = "The pixels of a JPEG picture.\n"
              "ratio: by what the picture shrinks: 1, 2, 4 or 8\n"
              "fancy_upscaling: False: colours are spread to pixels without smoothing\n"
-             "try_recover_truncated: True: a file that ends too early gives the part that is there\n"
-             "acceptable_fraction: kept for programs that set it; it changes nothing\n"
+             "try_recover_truncated: True: a file that ends too early gives the part that is there, and grey below it\n"
+             "acceptable_fraction: the part of the lines that a file that ends too early must have; the others are black\n"
              "dct_method: the arithmetic: `INTEGER_ACCURATE`, `INTEGER_FAST`, or empty, which is the fast one");
 
 TW_OP(DecodeAndCropJpeg, .inputs = "contents: string, crop_window: int32", .outputs = "image: uint8", .attrs = JPEG_ATTRS,
@@ -205,8 +206,8 @@ TW_OP(DecodeAndCropJpeg, .inputs = "contents: string, crop_window: int32", .outp
       .doc = "The pixels of a part of a JPEG picture: y, x, height, width.\n"
              "ratio: by what the picture shrinks: 1, 2, 4 or 8\n"
              "fancy_upscaling: False: colours are spread to pixels without smoothing\n"
-             "try_recover_truncated: True: a file that ends too early gives the part that is there\n"
-             "acceptable_fraction: kept for programs that set it; it changes nothing\n"
+             "try_recover_truncated: True: a file that ends too early gives the part that is there, and grey below it\n"
+             "acceptable_fraction: the part of the lines that a file that ends too early must have; the others are black\n"
              "dct_method: the arithmetic: `INTEGER_ACCURATE`, `INTEGER_FAST`, or empty, which is the fast one\n"
              "crop_window: y, x, height and width in pixels");
 

@@ -75,7 +75,10 @@ TW_CLASS(v1_average,
          "name: str = ExponentialMovingAverage)",
          .size = sizeof(struct tw_v1_average), .init = average_init, .destroy = average_destroy, .visit = average_visit,
          .clear = average_clear, .drop_config = true,
-         .doc = "shadow = decay * shadow + (1 - decay) * value, by the operation that `apply` gives.");
+         .doc = "shadow = decay * shadow + (1 - decay) * value, by the operation that `apply` gives.\n"
+                "decay: how much of the shadow is kept at each update\n"
+                "num_updates: the number of updates, n: the decay is at most (1 + n) / (10 + n); None: it is always the same\n"
+                "zero_debias: True: shadows of tensors are corrected for their beginning with zeros");
 
 TW_PROPERTY(v1_average_own_name, "compat.v1.train.ExponentialMovingAverage.name(self: v1_average) -> str",
             "What it was made with, behind the names of shadows.")
@@ -357,14 +360,16 @@ TW_METHOD(
 /* ---- asking ---- */
 
 TW_METHOD(v1_average_of, "compat.v1.train.ExponentialMovingAverage.average(self: v1_average, var: object) -> variable",
-          "The shadow of a variable or tensor, or None.")
+          "The shadow of a variable or tensor, or None.\n"
+          "var: the variable or tensor")
 {
     const shadow *found = is_value(args->var) ? find(args->self, args->var) : NULL;
     return found ? tw_retain(found->variable) : NULL;
 }
 
 TW_METHOD(v1_average_name, "compat.v1.train.ExponentialMovingAverage.average_name(self: v1_average, var: object) -> str",
-          "The name that the shadow has, or would have.")
+          "The name that the shadow has, or would have.\n"
+          "var: the variable or tensor")
 {
     if (!is_value(args->var))
         return NULL;
@@ -402,7 +407,8 @@ TW_METHOD(
     v1_average_variables_to_restore,
     "compat.v1.train.ExponentialMovingAverage.variables_to_restore(self: v1_average, "
     "moving_avg_variables: list<variable> = None) -> value",
-    "A dict for a Saver: the names of averages with the variables that are to get their values, and all others by their own.")
+    "A dict for a Saver: the names of averages with the variables that are to get their values, and all others by their own.\n"
+    "moving_avg_variables: the variables that get averages; None: all trainable ones, and those that have one")
 {
     tw_value dict = { .kind = TW_VALUE_DICT };
     size_t capacity = 0;

@@ -68,7 +68,9 @@ static tw_tensor *block_of(tw__temps *t, tw_tensor *shape, int64_t size, const c
 TW_API(v1_space_to_batch,
        "compat.v1.space_to_batch|compat.v1.nn.space_to_batch(input: tensor, paddings: tensor, block_size: int = None, "
        "name: str = None, block_shape: tensor = None) -> tensor",
-       "Blocks of space moved into the batch.")
+       "Blocks of space moved into the batch.\n"
+       "input: a tensor [batch, spatial dimensions, ...]\n"
+       "paddings: the zeros at both sides of each dimension, [dimensions, 2]")
 {
     TW_TEMPS(t);
     tw_tensor *block = block_of(t, args->block_shape, args->block_size, "space_to_batch");
@@ -78,7 +80,9 @@ TW_API(v1_space_to_batch,
 TW_API(v1_batch_to_space,
        "compat.v1.batch_to_space(input: tensor, crops: tensor, block_size: int = None, name: str = None, "
        "block_shape: tensor = None) -> tensor",
-       "Blocks of the batch moved into space.")
+       "Blocks of the batch moved into space.\n"
+       "input: a tensor whose batch holds the blocks\n"
+       "crops: what is cut off at both sides of each dimension, [dimensions, 2]")
 {
     TW_TEMPS(t);
     tw_tensor *block = block_of(t, args->block_shape, args->block_size, "batch_to_space");
@@ -88,7 +92,10 @@ TW_API(v1_batch_to_space,
 TW_API(
     v1_space_to_batch_nd,
     "space_to_batch|nn.space_to_batch|compat.v1.space_to_batch_nd(input: tensor, block_shape: tensor, paddings: tensor, name: str = None) -> tensor",
-    "Blocks of space moved into the batch.")
+    "Blocks of space moved into the batch.\n"
+    "input: a tensor [batch, spatial dimensions, ...]\n"
+    "paddings: the zeros at both sides of each dimension, [dimensions, 2]\n"
+    "example: tf.space_to_batch(tf.ones([1, 2, 2, 1]), [2, 2], [[0, 0], [0, 0]]).shape  # TensorShape([4, 1, 1, 1])")
 {
     return TW_CALL(SpaceToBatchND, args->input, args->block_shape, args->paddings);
 }
@@ -96,7 +103,10 @@ TW_API(
 TW_API(
     v1_batch_to_space_nd,
     "batch_to_space|compat.v1.batch_to_space_nd(input: tensor, block_shape: tensor, crops: tensor, name: str = None) -> tensor",
-    "Blocks of the batch moved into space.")
+    "Blocks of the batch moved into space.\n"
+    "input: a tensor whose batch holds the blocks\n"
+    "crops: what is cut off at both sides of each dimension, [dimensions, 2]\n"
+    "example: tf.batch_to_space(tf.reshape(tf.range(4), [4, 1, 1, 1]), [2, 2], [[0, 0], [0, 0]]).shape  # TensorShape([1, 2, 2, 1])")
 {
     return TW_CALL(BatchToSpaceND, args->input, args->block_shape, args->crops);
 }
@@ -104,7 +114,12 @@ TW_API(
 TW_API(v1_string_split,
        "compat.v1.string_split(source: tensor, sep: str = None, skip_empty: bool = True, delimiter: str = None, "
        "result_type: str {SparseTensor, RaggedTensor} = SparseTensor, name: str = None) -> object",
-       "Strings cut at every character of a separator, a blank if none is given; into bytes if it is empty.")
+       "Strings cut at every character of a separator.\n"
+       "source: a vector of strings\n"
+       "sep: the characters that divide; empty: every byte stands alone; None: a blank\n"
+       "skip_empty: True: leave out empty parts\n"
+       "delimiter: the old name of `sep`\n"
+       "result_type: what the result is")
 {
     tw_attr skip = TW_A_BOOL("skip_empty", args->skip_empty);
     const char *at = args->delimiter ? args->delimiter : args->sep ? args->sep : " ";
@@ -154,7 +169,9 @@ TW_API(
     v1_dropout,
     "compat.v1.nn.dropout(x: tensor|ragged, keep_prob: value = None, noise_shape: shape = None, seed: int = None, name: str = None, "
     "rate: value = None) -> tensor",
-    "Elements set to zero at random, the others scaled up; each is kept with keep_prob. The probability is a number, or a tensor.")
+    "Elements set to zero at random, the others scaled up.\n"
+    "keep_prob: the part of the elements that is kept, a number or a tensor; for old programs, instead of `rate`\n"
+    "raises: ValueError: neither or both of `rate` and `keep_prob` are given")
 {
     bool keeps = args->keep_prob.kind != TW_VALUE_NONE, drops = args->rate.kind != TW_VALUE_NONE;
     double number;
@@ -184,7 +201,9 @@ TW_API(
     v1_embedding_lookup,
     "compat.v1.nn.embedding_lookup(params: value, ids: tensor<int32>|ragged, partition_strategy: str {mod, div} = mod, name: str = None, "
     "validate_indices: bool = True, max_norm: float = None) -> tensor",
-    "The rows of a table that ids name, each scaled down to the norm max_norm if that is given.")
+    "The rows of a table that ids name, each scaled down to the norm max_norm if that is given.\n"
+    "params: the table, or its parts in a list\n"
+    "ids: the numbers of the rows")
 {
     tw__part part = tw__part_begin(args->name, "embedding_lookup");
     TW_TEMPS(t);
@@ -206,7 +225,11 @@ TW_API(v1_embedding_lookup_sparse,
        "compat.v1.nn.embedding_lookup_sparse(params: value, sp_ids: sparse_tensor, sp_weights: sparse_tensor = None, "
        "partition_strategy: str {mod, div} = mod, name: str = None, combiner: str = None, max_norm: float = None, "
        "allow_fast_lookup: bool = False) -> tensor",
-       "tf.nn.embedding_lookup_sparse; the rows of a table in several parts lie in them in turn (mod), or in runs (div).")
+       "tf.nn.embedding_lookup_sparse; the rows of a table in several parts lie in them in turn (mod), or in runs (div).\n"
+       "params: the table, or its parts in a list\n"
+       "sp_ids: the numbers of the rows, a sparse tensor; those of a row are combined\n"
+       "sp_weights: the weight of each id; None: 1\n"
+       "combiner: how rows become one: `mean`, `sqrtn` or `sum`; None: `mean`")
 {
     return tw__lookup_sparse(&args->params, args->sp_ids, args->sp_weights, args->combiner, args->max_norm,
                              strcmp(args->partition_strategy, "mod") == 0);
@@ -216,7 +239,12 @@ TW_API(v1_safe_embedding_lookup_sparse,
        "compat.v1.nn.safe_embedding_lookup_sparse(embedding_weights: value, sparse_ids: sparse_tensor, "
        "sparse_weights: sparse_tensor = None, combiner: str = mean, default_id: int = None, name: str = None, "
        "partition_strategy: str {div, mod} = div, max_norm: float = None, allow_fast_lookup: bool = False) -> tensor",
-       "tf.nn.safe_embedding_lookup_sparse; the rows of a table in several parts lie in them in runs (div), or in turn (mod).")
+       "tf.nn.safe_embedding_lookup_sparse; the rows of a table in several parts lie in them in runs (div), or in turn (mod).\n"
+       "embedding_weights: the table, or its parts in a list\n"
+       "sparse_ids: the numbers of the rows, a sparse tensor; those below 0 are left out\n"
+       "sparse_weights: the weight of each id; those that are not above 0 leave it out; None: 1\n"
+       "combiner: how rows become one: `mean`, `sqrtn` or `sum`\n"
+       "default_id: the row that stands for samples without ids; None: zeros")
 {
     tw_nn_safe_embedding_lookup_sparse_args later = { 0 };
     tw__args_project(&tw__signature_v1_safe_embedding_lookup_sparse, args, &tw__signature_nn_safe_embedding_lookup_sparse,
@@ -229,7 +257,12 @@ TW_API(v1_safe_embedding_lookup_sparse,
 TW_API(v1_print,
        "compat.v1.Print(input_: tensor, data: tensors, message: str = None, first_n: int = None, summarize: int = None, "
        "name: str = None) -> tensor",
-       "The input; whenever it is computed, a line with the data goes to stderr.")
+       "The input; whenever it is computed, a line with the data goes to stderr.\n"
+       "input_: the tensor that passes\n"
+       "data: the tensors that are printed\n"
+       "message: a text before them\n"
+       "first_n: how often the line is printed at most; None: always\n"
+       "summarize: how many elements of each tensor are printed; None: 3")
 {
     tw__owned tw_tensor **inputs = tw__alloc_array((size_t)args->data.count + 1, sizeof *inputs);
     if (!inputs)
@@ -244,7 +277,9 @@ TW_API(v1_print,
 }
 
 TW_API(v1_count_up_to, "compat.v1.count_up_to(ref: variable, limit: int, name: str = None) -> tensor",
-       "Adds 1 to a variable unless the limit is reached; gives what it was.")
+       "Adds 1 to a variable unless the limit is reached; gives what it was.\n"
+       "ref: the variable\n"
+       "raises: OutOfRangeError: the limit is reached")
 {
     return tw_variable_count_up_to(args->ref, args->limit);
 }

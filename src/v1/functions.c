@@ -42,7 +42,15 @@ TW_API(
     "compat.v1.nn.fused_batch_norm(x: tensor, scale: tensor<float32>, offset: tensor<float32>, mean: tensor<float32> = None, "
     "variance: tensor<float32> = None, epsilon: float = 0.001, data_format: str = NHWC, is_training: bool = True, name: str = None, "
     "exponential_avg_factor: float = 1.0) -> value",
-    "Normalization of a batch: the outputs, mean and variance.")
+    "Normalization of a batch: the outputs, mean and variance.\n"
+    "x: the activations, shaped as `data_format` says\n"
+    "scale: the scale of each channel\n"
+    "offset: the offset of each channel\n"
+    "mean: the mean of each channel where it is not that of the batch\n"
+    "variance: the variance of each channel where it is not that of the batch\n"
+    "is_training: True: mean and variance are those of the batch; False: those that are given\n"
+    "exponential_avg_factor: how much of the returned mean and variance is the batch's; the rest is what is given\n"
+    "raises: ValueError: mean and variance are needed and not given")
 {
     tw_value list = { .kind = TW_VALUE_NONE };
     if ((!args->is_training || args->exponential_avg_factor != 1) && (!args->mean || !args->variance)) {
@@ -82,7 +90,10 @@ TW_API(
 }
 
 TW_API(v1_where, "compat.v1.where(condition: tensor, x: tensor<T> = None, y: tensor<T> = None, name: str = None) -> tensor",
-       "Where a condition holds; or x there, and y elsewhere: a condition of one dimension chooses rows.")
+       "Where a condition holds; or x there, and y elsewhere: a condition of one dimension chooses rows.\n"
+       "condition: where values are taken from `x`; without `x` and `y`, the places where it holds are the result\n"
+       "x: the values where it holds\n"
+       "y: the values elsewhere, of the same shape")
 {
     if (!args->x != !args->y) {
         tw__fail(TW_VALUE_ERROR, "x and y must both be non-None or both be None.");
@@ -109,7 +120,9 @@ TW_API(v1_where, "compat.v1.where(condition: tensor, x: tensor<T> = None, y: ten
 }
 
 TW_API(v1_clip_by_average_norm, "compat.v1.clip_by_average_norm(t: tensor<T>, clip_norm: tensor<T>, name: str = None) -> tensor",
-       "The tensor, scaled so that its norm, divided by the number of elements, is at most clip_norm.")
+       "The tensor, scaled so that its norm, divided by the number of elements, is at most clip_norm.\n"
+       "t: the tensor\n"
+       "clip_norm: the greatest of such norms")
 {
     tw__part part = tw__part_begin(args->name, "clip_by_average_norm");
     TW_TEMPS(t);
@@ -125,7 +138,11 @@ TW_API(v1_clip_by_average_norm, "compat.v1.clip_by_average_norm(t: tensor<T>, cl
 TW_API(v1_sparse_to_dense,
        "compat.v1.sparse_to_dense(sparse_indices: tensor, output_shape: tensor, sparse_values: tensor<T>, "
        "default_value: tensor<T> = None, validate_indices: bool = True, name: str = None) -> tensor",
-       "A tensor with values at some places and one value, 0 if none is given, at all others.")
+       "A tensor with values at some places and one value, 0 if none is given, at all others.\n"
+       "sparse_indices: the places of the values, [number, rank]; a vector for one dimension, a scalar for one value\n"
+       "output_shape: the shape of the result\n"
+       "sparse_values: the values, or one for all places\n"
+       "default_value: the value at all other places; None: 0")
 {
     tw__part part = tw__part_plain();
     TW_TEMPS(t);
@@ -143,7 +160,8 @@ TW_API(v1_sparse_to_dense,
 }
 
 TW_API(v1_get_seed, "compat.v1.random.get_seed|compat.v1.get_seed(op_seed: int?) -> value",
-       "The two seeds of a random operation that was given this one; (None, None): chance.")
+       "The two seeds of a random operation that was given this one; (None, None): chance.\n"
+       "op_seed: the seed of the operation; None: it has none")
 {
     tw__seeds seeds = tw__seed_pair(args->op_seed);
     bool none = !seeds.seed && !seeds.seed2;

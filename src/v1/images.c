@@ -108,7 +108,12 @@ TW_API(
     v1_crop_and_resize,
     "compat.v1.image.crop_and_resize(image: tensor, boxes: tensor<float32>, box_ind: tensor<int32> = None, crop_size: tensor<int32> = None, "
     "method: str = bilinear, extrapolation_value: float = 0, name: str = None, box_indices: tensor<int32> = None) -> tensor",
-    "Boxes of images, each resized to crop_size.")
+    "Boxes of images, each resized to crop_size.\n"
+    "box_ind: the old name of `box_indices`\n"
+    "crop_size: the height and width of the results\n"
+    "method: `bilinear` or `nearest`\n"
+    "extrapolation_value: the value outside of the image\n"
+    "box_indices: for each box the number of its image")
 {
     if (!args->box_ind == !args->box_indices || !args->crop_size) {
         tw__fail(TW_VALUE_ERROR, "crop_and_resize: crop_size, and one of box_indices and box_ind must be given");

@@ -40,7 +40,8 @@ static tw_tensor *names_of(tw_objects variables)
 TW_API(
     v1_report_uninitialized_variables,
     "compat.v1.report_uninitialized_variables(var_list: list<variable> = None, name: str = report_uninitialized_variables) -> tensor",
-    "The names of the variables that have no value, as a tensor of strings.")
+    "The names of the variables that have no value, as a tensor of strings.\n"
+    "var_list: the variables; None: all global and local ones")
 {
     tw__auto(tw_objects_free) tw_objects variables = variables_of(args->var_list);
     if (!variables.items)

@@ -192,7 +192,10 @@ TW_CLASS(
     v1_constant_initializer,
     "compat.v1.constant_initializer|compat.v1.initializers.constant(value: tensor = None, dtype: dtype = float32, verify_shape: bool = False) "
     "-> v1_initializer",
-    INITIALIZER(constant), .doc = "A value that is given.");
+    INITIALIZER(constant),
+    .doc = "A value that is given.\n"
+           "value: a number, or an array that fills the shape; None: 0\n"
+           "verify_shape: True: the shape of the value must be the one that is wanted");
 
 /* ---- random values ---- */
 
@@ -289,7 +292,10 @@ TW_CLASS(
     "distribution: str {normal, uniform, truncated_normal, untruncated_normal} = truncated_normal, seed: int = None, dtype: dtype = float32) "
     "-> v1_initializer",
     INITIALIZER(variance_scaling),
-    .doc = "Values whose variance is scale divided by the number of inputs, of outputs, or their mean.");
+    .doc = "Values whose variance is scale divided by the number of inputs, of outputs, or their mean.\n"
+           "scale: the factor of the variance\n"
+           "mode: what the variance is divided by: the number of inputs, of outputs, or the mean of both\n"
+           "distribution: the distribution of the values; `normal` is `truncated_normal`");
 
 #define SCALED(name, scale, mode, distribution)                                                \
     SEEDED(name)                                                                               \

@@ -167,7 +167,8 @@ TW_API(
     v1_compute_weighted_loss,
     "compat.v1.losses.compute_weighted_loss(losses: tensor, weights: tensor = None, "
     "scope: str = None since 0.2, loss_collection: str? = losses since 0.2, reduction: str = weighted_sum_by_nonzero_weights) -> tensor",
-    "The losses times their weights, summed, and divided as the reduction says; 0 where that would be by 0.")
+    "The losses times their weights, summed, and divided as the reduction says; 0 where that would be by 0.\n"
+    "losses: the losses")
 {
     if (check_reduction(args->reduction) != TW_OK)
         return NULL;
@@ -264,7 +265,9 @@ static tw_tensor *cosine(tw__temps *t, tw_tensor *labels, tw_tensor *predictions
 TW_API(v1_cosine_distance,
        "compat.v1.losses.cosine_distance(labels: tensor?, predictions: tensor?, axis: int = None, "
        "weights: tensor = None, " LOSS_ARGUMENTS ", dim: int = None) -> tensor",
-       "1 - the sum of labels * predictions along an axis.")
+       "1 - the sum of labels * predictions along an axis.\n"
+       "axis: the dimension that the sum goes over\n"
+       "dim: the old name of `axis`")
 {
     if (args->axis != TW_NO_INT && args->dim != TW_NO_INT)
         tw__fail(TW_VALUE_ERROR, "Cannot specify both 'axis' and 'dim'");
@@ -335,7 +338,8 @@ static tw_tensor *smooth(tw__temps *t, tw_tensor *labels, double smoothing, doub
 TW_API(v1_sigmoid_cross_entropy,
        "compat.v1.losses.sigmoid_cross_entropy(multi_class_labels: tensor?, logits: tensor?, weights: tensor = None, "
        "label_smoothing: float = 0, " LOSS_ARGUMENTS ") -> tensor",
-       "The cross-entropy of independent classes.")
+       "The cross-entropy of independent classes.\n"
+       "multi_class_labels: the true values of each class, 0 or 1")
 {
     if (check_given(args->multi_class_labels, "multi_class_labels", args->logits, "logits") != TW_OK ||
         check_reduction(args->reduction) != TW_OK)
@@ -365,7 +369,8 @@ static tw_tensor *spread(tw__temps *t, tw_tensor *labels, double smoothing)
 TW_API(v1_softmax_cross_entropy,
        "compat.v1.losses.softmax_cross_entropy(onehot_labels: tensor?, logits: tensor?, weights: tensor = None, "
        "label_smoothing: float = 0, " LOSS_ARGUMENTS ") -> tensor",
-       "The cross-entropy of distributions over classes.")
+       "The cross-entropy of distributions over classes.\n"
+       "onehot_labels: the true distribution over the classes")
 {
     if (check_given(args->onehot_labels, "onehot_labels", args->logits, "logits") != TW_OK ||
         check_reduction(args->reduction) != TW_OK)

@@ -68,7 +68,8 @@ static tw_value mean_row(const mean_rule *rule, const tw__v1_told *told, tw_tens
              args->weights, args)
 
 TW_API(v1_metrics_mean, "compat.v1.metrics.mean(values: tensor, " TW_METRIC_ARGUMENTS ") -> value",
-       "The mean of all values, weighted.")
+       "The mean of all values, weighted.\n"
+       "values: the values of the batch")
 {
     tw__v1_told told = TW_V1_TOLD();
     tw__v1_metric m;
@@ -141,7 +142,8 @@ static tw_tensor *relative(tw__temps *t, tw_tensor *labels, tw_tensor *predictio
 TW_API(v1_metrics_mean_relative_error,
        "compat.v1.metrics.mean_relative_error(labels: tensor, predictions: tensor, normalizer: tensor, " TW_METRIC_ARGUMENTS
        ") -> value",
-       "The mean of |labels - predictions| / normalizer, 0 where that is 0.")
+       "The mean of |labels - predictions| / normalizer, 0 where that is 0.\n"
+       "normalizer: what errors are divided by")
 {
     return MEAN_ROW("mean_relative_error", relative, NULL, false);
 }
@@ -160,7 +162,8 @@ static tw_tensor *distance(tw__temps *t, tw_tensor *mean)
 
 TW_API(v1_metrics_mean_cosine_distance,
        "compat.v1.metrics.mean_cosine_distance(labels: tensor, predictions: tensor, dim: int, " TW_METRIC_ARGUMENTS ") -> value",
-       "1 - the mean of the products along a dimension.")
+       "1 - the mean of the products along a dimension.\n"
+       "dim: the dimension that the sum goes over")
 {
     return MEAN_ROW("mean_cosine_distance", similar, distance, false);
 }
@@ -175,14 +178,17 @@ static tw_tensor *below(tw__temps *t, tw_tensor *values, tw_tensor *none, const 
 
 TW_API(v1_metrics_percentage_below,
        "compat.v1.metrics.percentage_below(values: tensor, threshold: tensor, " TW_METRIC_ARGUMENTS ") -> value",
-       "How many values are below a threshold.")
+       "How many values are below a threshold.\n"
+       "values: the values of the batch\n"
+       "threshold: the bound")
 {
     return mean_row(&(const mean_rule){ "percentage_below", "percentage_below_threshold", below, NULL, false }, &TW_V1_TOLD(),
                     args->values, NULL, args->weights, args);
 }
 
 TW_API(v1_metrics_mean_tensor, "compat.v1.metrics.mean_tensor(values: tensor, " TW_METRIC_ARGUMENTS ") -> value",
-       "The mean of every element of the values.")
+       "The mean of every element of the values.\n"
+       "values: the values of the batch, always of the same shape")
 {
     tw__v1_told told = TW_V1_TOLD();
     tw__v1_metric m;

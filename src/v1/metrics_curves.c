@@ -129,7 +129,8 @@ TW_API(
     v1_metrics_precision_at_thresholds,
     "compat.v1.metrics.precision_at_thresholds(labels: tensor, predictions: tensor, thresholds: tensor<float32>, " TW_METRIC_ARGUMENTS
     ") -> value",
-    "true positives / (true positives + false positives) at every threshold.")
+    "true positives / (true positives + false positives) at every threshold.\n"
+    "thresholds: the thresholds above which a prediction counts as true")
 {
     tw__v1_told told = TW_V1_TOLD();
     return share_at(&told, "precision", FALSE_POSITIVES, args->labels, args->predictions, args->thresholds, args->weights);
@@ -139,7 +140,8 @@ TW_API(
     v1_metrics_recall_at_thresholds,
     "compat.v1.metrics.recall_at_thresholds(labels: tensor, predictions: tensor, thresholds: tensor<float32>, " TW_METRIC_ARGUMENTS
     ") -> value",
-    "true positives / (true positives + false negatives) at every threshold.")
+    "true positives / (true positives + false negatives) at every threshold.\n"
+    "thresholds: the thresholds above which a prediction counts as true")
 {
     tw__v1_told told = TW_V1_TOLD();
     return share_at(&told, "recall", FALSE_NEGATIVES, args->labels, args->predictions, args->thresholds, args->weights);
@@ -227,11 +229,16 @@ static tw_tensor *area(tw__v1_metric *m, tw_tensor *const *counts, bool roc, con
     return parts && axis ? tw__temp(t, tw__part_call(&m->part, name, &tw__op_Sum, TW_IN(parts, axis), 2, NULL, 0)) : NULL;
 }
 
-TW_API(v1_metrics_auc,
-       "compat.v1.metrics.auc(labels: tensor, predictions: tensor, weights: tensor = None, num_thresholds: int = 200, "
-       "metrics_collections: value = None, updates_collections: value = None, curve: str = ROC, name: str = None, "
-       "summation_method: str = trapezoidal, thresholds: tensor<float32> = None) -> value",
-       "The area under the curve of rates (ROC) or of precision and recall (PR).")
+TW_API(
+    v1_metrics_auc,
+    "compat.v1.metrics.auc(labels: tensor, predictions: tensor, weights: tensor = None, num_thresholds: int = 200, "
+    "metrics_collections: value = None, updates_collections: value = None, curve: str = ROC, name: str = None, "
+    "summation_method: str = trapezoidal, thresholds: tensor<float32> = None) -> value",
+    "The area under the curve of rates (ROC) or of precision and recall (PR).\n"
+    "num_thresholds: at how many thresholds the curve is measured\n"
+    "curve: `ROC` or `PR`\n"
+    "summation_method: the area between two points: `trapezoidal`, `careful_interpolation` (for `PR`), `minoring` or `majoring`\n"
+    "thresholds: the thresholds themselves, in place of their number")
 {
     tw__v1_told told = TW_V1_TOLD();
     const char *method = args->summation_method ? args->summation_method : "";

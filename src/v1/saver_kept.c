@@ -123,7 +123,8 @@ TW_PROPERTY(v1_saver_scope, "compat.v1.train._Saver._scope(self: v1_saver) -> st
 }
 
 TW_API(v1_checkpoint_exists, "compat.v1.train.checkpoint_exists(checkpoint_prefix: str) -> bool",
-       "Whether there are files with that prefix.")
+       "Whether there are files with that prefix.\n"
+       "checkpoint_prefix: the path that the files' names begin with")
 {
     tw__owned char *index = tw__format("%s.index", args->checkpoint_prefix);
     struct stat status;
@@ -133,7 +134,10 @@ TW_API(v1_checkpoint_exists, "compat.v1.train.checkpoint_exists(checkpoint_prefi
 TW_API(
     v1_remove_checkpoint,
     "compat.v1.train.remove_checkpoint(checkpoint_prefix: str, checkpoint_format_version: int = 2, meta_graph_suffix: str = meta)",
-    "Removes the files of a checkpoint.")
+    "Removes the files of a checkpoint.\n"
+    "checkpoint_prefix: the path that the files' names begin with\n"
+    "checkpoint_format_version: kept for old programs; it changes nothing\n"
+    "meta_graph_suffix: how the name of the file with the graph ends")
 {
     return remove_files(args->checkpoint_prefix, args->meta_graph_suffix);
 }

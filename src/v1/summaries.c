@@ -54,21 +54,24 @@ static tw_tensor *summary(const tw_op *op, const char *given, const char *given_
 
 TW_API(v1_summary_scalar,
        "compat.v1.summary.scalar(name: str, tensor: tensor, collections: value = None, family: str = None) -> tensor",
-       "A summary of one number.")
+       "A summary of one number.\n"
+       "tensor: one number")
 {
     return summary(&tw__op_ScalarSummary, args->name, args->family, args->tensor, &args->collections);
 }
 
 TW_API(v1_summary_histogram,
        "compat.v1.summary.histogram(name: str, values: tensor, collections: value = None, family: str = None) -> tensor",
-       "A summary of how values are distributed.")
+       "A summary of how values are distributed.\n"
+       "values: numbers of any shape")
 {
     return summary(&tw__op_HistogramSummary, args->name ? args->name : "HistogramSummary", args->family, args->values,
                    &args->collections);
 }
 
 TW_API(v1_summary_merge, "compat.v1.summary.merge(inputs: tensors, collections: value = None, name: str = None) -> tensor",
-       "Several summaries in one.")
+       "Several summaries in one.\n"
+       "inputs: the summaries, as `tf.compat.v1.summary` functions give them")
 {
     if (!tw__tracing) {
         tw__fail(TW_RUNTIME_ERROR,

@@ -70,7 +70,9 @@ TW_CLASS(variable_scope,
          "name_scope: str = '', dtype: dtype = float32, constraint: callable = None)",
          .size = sizeof(struct tw_variable_scope), .init = scope_init, .destroy = scope_destroy, .visit = scope_visit,
          .clear = scope_clear, .drop_config = true,
-         .doc = "What get_variable goes by: a prefix of names, defaults, and whether variables are shared.");
+         .doc = "What get_variable goes by: a prefix of names, defaults, and whether variables are shared.\n"
+                "name_scope: the prefix of the names of operations\n"
+                "name: the prefix of the names of variables");
 
 /* ---- stores ---- */
 

@@ -26,4 +26,6 @@ TW_CLASS(
     v1_adadelta_optimizer,
     "compat.v1.train.AdadeltaOptimizer(learning_rate: number = 0.001, rho: float = 0.95, epsilon: float = 1e-08, use_locking: bool = False, "
     "name: str = Adadelta) -> v1_optimizer",
-    TW_V1_OPTIMIZER, .init = adadelta_init, .doc = "Adadelta.");
+    TW_V1_OPTIMIZER, .init = adadelta_init,
+    .doc = "Adadelta.\n"
+           "rho: how much of the mean of squares is kept at each step");

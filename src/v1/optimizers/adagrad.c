@@ -29,4 +29,6 @@ TW_CLASS(
     v1_adagrad_optimizer,
     "compat.v1.train.AdagradOptimizer(learning_rate: number, initial_accumulator_value: float = 0.1, use_locking: bool = False, "
     "name: str = Adagrad) -> v1_optimizer",
-    TW_V1_OPTIMIZER, .init = adagrad_init, .doc = "Steps that become smaller with the squares of past gradients.");
+    TW_V1_OPTIMIZER, .init = adagrad_init,
+    .doc = "Steps that become smaller with the squares of past gradients.\n"
+           "initial_accumulator_value: what the sums of squares begin with");

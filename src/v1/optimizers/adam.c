@@ -28,4 +28,7 @@ TW_CLASS(
     v1_adam_optimizer,
     "compat.v1.train.AdamOptimizer(learning_rate: number = 0.001, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-08, "
     "use_locking: bool = False, name: str = Adam) -> v1_optimizer",
-    TW_V1_OPTIMIZER, .init = adam_init, .doc = "Adam.");
+    TW_V1_OPTIMIZER, .init = adam_init,
+    .doc = "Adam.\n"
+           "beta1: how much of the mean of gradients is kept at each step\n"
+           "beta2: how much of the mean of their squares is kept at each step");

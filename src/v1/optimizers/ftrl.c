@@ -42,4 +42,10 @@ TW_CLASS(
     v1_ftrl_optimizer,
     "compat.v1.train.FtrlOptimizer(learning_rate: number, learning_rate_power: float = -0.5, initial_accumulator_value: float = 0.1, "
     "l1_regularization_strength: float = 0.0, l2_regularization_strength: float = 0.0, use_locking: bool = False, name: str = Ftrl) -> v1_optimizer",
-    TW_V1_OPTIMIZER, .init = ftrl_init, .doc = "Follow the regularized leader.");
+    TW_V1_OPTIMIZER, .init = ftrl_init,
+    .doc =
+        "Follow the regularized leader.\n"
+        "learning_rate_power: the exponent, at most 0, by which the learning rate shrinks with the sum of squares; 0: it stays\n"
+        "initial_accumulator_value: what the sums of squares begin with\n"
+        "l1_regularization_strength: the factor of the sum of absolute values that pulls weights to zero\n"
+        "l2_regularization_strength: the factor of the sum of squares that makes weights smaller");

@@ -27,4 +27,7 @@ TW_CLASS(
     v1_momentum_optimizer,
     "compat.v1.train.MomentumOptimizer(learning_rate: number, momentum: number, use_locking: bool = False, name: str = Momentum, "
     "use_nesterov: bool = False) -> v1_optimizer",
-    TW_V1_OPTIMIZER, .init = momentum_init, .doc = "Steps along a decaying sum of gradients.");
+    TW_V1_OPTIMIZER, .init = momentum_init,
+    .doc = "Steps along a decaying sum of gradients.\n"
+           "momentum: how much of the sum is kept at each step\n"
+           "use_nesterov: True: look ahead along the momentum");

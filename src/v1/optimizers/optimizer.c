@@ -166,7 +166,9 @@ TW_METHOD(v1_optimizer_get_name, "compat.v1.train.Optimizer.get_name(self: v1_op
 }
 
 TW_METHOD(v1_optimizer_get_slot, "compat.v1.train.Optimizer.get_slot(self: v1_optimizer, var: variable, name: str) -> variable",
-          "The slot of that name that belongs to the variable; None if there is none.")
+          "The slot of that name that belongs to the variable; None if there is none.\n"
+          "var: the variable\n"
+          "name: the name of the slot")
 {
     const tw__v1_state *state = tw__v1_state_of(args->self, args->var);
     for (int k = 0; state && k < args->self->rule->slot_count; k++) {

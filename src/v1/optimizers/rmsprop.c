@@ -39,4 +39,8 @@ TW_CLASS(
     v1_rmsprop_optimizer,
     "compat.v1.train.RMSPropOptimizer(learning_rate: number, decay: float = 0.9, momentum: float = 0.0, epsilon: float = 1e-10, "
     "use_locking: bool = False, centered: bool = False, name: str = RMSProp) -> v1_optimizer",
-    TW_V1_OPTIMIZER, .init = rmsprop_init, .doc = "Gradients divided by the root of their decaying mean square.");
+    TW_V1_OPTIMIZER, .init = rmsprop_init,
+    .doc = "Gradients divided by the root of their decaying mean square.\n"
+           "decay: how much of the mean of squares is kept at each step\n"
+           "momentum: how much of the last step is added to the next\n"
+           "centered: True: subtract the squared mean of the gradients from the mean of squares");

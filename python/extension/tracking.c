@@ -125,17 +125,17 @@ PyObject *tw__py_get_attribute(PyObject *self, PyObject *name)
         Py_XDECREF(wrapper);
         PyErr_Clear();
     }
+    tw_trackable *child = text && tw__is(object, &tw__trackable_class) ? tw__tracked((tw_trackable *)object, text) : NULL;
+    if (!value && child && tw__is(child, &tw__class_layer)) /* not the argument of that name, of which it may have been made */
+        value = tw__py_wrap(tw_retain(child));
     for (int i = 0; signature && !value && i < signature->field_count; i++) {
         if (strcmp(signature->fields[i].name, text) == 0)
             value = config_value(&signature->fields[i], config);
     }
-    if (!value && text && tw__is(object, &tw__trackable_class)) {
-        tw_trackable *child = tw__tracked((tw_trackable *)object, text);
-        if (child)
-            value = tw__py_wrap(tw_retain(child));
-        else if (strcmp(text, "optimizer") == 0 && tw__is(object, &tw__class_model)) /* it is not compiled */
-            value = Py_NewRef(Py_None);
-    }
+    if (!value && child)
+        value = tw__py_wrap(tw_retain(child));
+    else if (!value && text && strcmp(text, "optimizer") == 0 && tw__is(object, &tw__class_model)) /* it is not compiled */
+        value = Py_NewRef(Py_None);
     if (value) {
         Py_XDECREF(kind);
         Py_XDECREF(error);

@@ -83,6 +83,14 @@ def _serialize(obj):
     return entry
 
 
+def _another(layer, config):
+    """A layer of the same class. from_config is told of the classes of its cells, as Keras does it in Bidirectional."""
+    import inspect
+    cell, make = getattr(layer, "cell", None), type(layer).from_config
+    classes = {type(c).__name__: type(c) for c in ([] if cell is None else [cell, *getattr(cell, "cells", [])])}
+    return make(config, custom_objects=classes) if "custom_objects" in inspect.getfullargspec(make).args else make(config)
+
+
 def _make(value, kind):
     """The program's object of a dict or name; None if it is not the program's."""
     if isinstance(value, (list, tuple)):
@@ -92,6 +100,8 @@ def _make(value, kind):
         return found() if isinstance(found, type) else found
     config = value["config"]
     name = value.get("registered_name")
+    if isinstance(name, keras.layers.Layer):  # of that one's class
+        return _another(name, config)
     if name == "function" or (name and not isinstance(config, dict)):
         return get_registered_object(name) or get_registered_object(config)
     found = (name and get_registered_object(name)) or get_registered_object(value["class_name"])
@@ -156,7 +166,8 @@ def _from_config(cls, config, custom_objects=None):
         if cls.__module__.startswith("thalweg."):
             functional = cls.__name__ == "Model" and all(key in config for key in ("layers", "input_layers", "output_layers"))
             return keras.utils._from_config(cls.__module__[len("thalweg."):], "Functional" if functional else cls.__name__, config)
-        return cls(**config)
+        cell = config.get("cell") if issubclass(cls, keras.layers.RNN) else None
+        return cls(**({**config, "cell": keras.layers.deserialize(cell)} if isinstance(cell, dict) else config))
 
 
 keras.layers.Layer.from_config = classmethod(_from_config)

@@ -158,7 +158,8 @@ static void put_in(tw_value *dict, const char *key, tw_value value)
 
 #define BACKWARD "backward_"
 
-/* Another layer of the same config, under another name. */
+/* Another layer of the same class and config, under another name. The layer itself stands for its class in the entry: an
+ * embedding language need not know that by name. */
 static tw_layer *copy_of(tw_layer *layer, const char *prefix, const char *name, bool backwards)
 {
     tw__auto(tw_value_free) tw_value entry = tw__serialize(layer, "keras.layers");
@@ -168,6 +169,7 @@ static tw_layer *copy_of(tw_layer *layer, const char *prefix, const char *name, 
     if (config && full) {
         put_in(config, "name", tw__value_str(full));
         put_in(config, "go_backwards", (tw_value){ .kind = TW_VALUE_BOOL, .b = backwards });
+        put_in(&entry, "registered_name", (tw_value){ .kind = TW_VALUE_OBJECT, .object = tw_retain(layer) });
         made = tw__deserialize(&entry, "layer");
     }
     tw__free(full);

@@ -3,7 +3,7 @@
 
 usage: run_long.py BUILD [PART...]
 
-PART is `sanitize`, `tsan`, `fuzz` or a piece of the name of a module of tests/long; without one everything runs. BUILD is built already; the
+PART is `sanitize`, `tsan`, `fuzz`, `pjrt` or a piece of the name of a module of tests/long; without one everything runs. BUILD is built already; the
 builds with sanitizers are made beside it. A module gets TIMEOUT seconds, or as many as it says itself by a line `TIMEOUT = ...`; one that takes longer
 is ended with all its processes, and the test that hung is named. What a module wrote stands in BUILD/long/MODULE.log.
 """
@@ -114,6 +114,19 @@ def module(path, build, folder):
     return Part(name, counts, promises, words)
 
 
+def pjrt(build, folder):
+    """tests/pjrt, on the plug-in for processors; skipped where that can't be had."""
+    log, results = os.path.join(folder, "pjrt.log"), os.path.join(folder, "pjrt.xml")
+    if os.path.exists(results):
+        os.remove(results)
+    code = run([sys.executable, os.path.join(ROOT, "tools", "test_pjrt.py"), build, "--junitxml", results], log, TIMEOUT, dict(os.environ))
+    words = [] if code == 0 else ["exit code %s, see %s" % (code, log)]
+    if code == 0 and not os.path.exists(results):
+        return Part("pjrt", (0, 0, 1), {}, [text_of(log).strip().splitlines()[-1]])
+    counts = count(results)
+    return Part("pjrt", counts, {"ops and programs on a PJRT plug-in give the processor's numbers": sum(counts[:2])}, words)
+
+
 def jobs(build, folder, wanted):
     """(name, work, alone?) of the parts that are wanted."""
     def chosen(name):
@@ -128,6 +141,8 @@ def jobs(build, folder, wanted):
     for program in programs:
         if chosen(os.path.basename(program)) and not program.endswith(".input"):
             work.append((os.path.basename(program), lambda p=program: fuzz(p, folder), False))
+    if chosen("pjrt"):
+        work.append(("pjrt", lambda: pjrt(build, folder), False))
     for path in sorted(glob.glob(os.path.join(ROOT, "tests", "long", "test_*.py"))):
         name = os.path.basename(path)[:-3]
         if chosen(name):

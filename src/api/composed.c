@@ -11,7 +11,8 @@ TW_API(
     "dim: ints = None) -> tensor",
     "x divided by its Euclidean norm over axes; a norm below the root of epsilon counts as that.\n"
     "dim: an old name of `axis`\n"
-    "example: tf.math.l2_normalize([3.0, 4.0]).numpy().round(4).tolist()  # [0.6000000238418579, 0.800000011920929]")
+    "example: tf.math.l2_normalize([3.0, 4.0]).numpy().round(4).tolist()  # [0.6000000238418579, 0.800000011920929]\n"
+    "axis: the dimensions that the norm is computed over; None: all of them")
 {
     TW_TEMPS(t);
     if (args->axis.given && args->dim.given) {
@@ -55,7 +56,9 @@ TW_API(
 }
 
 TW_API(math_zero_fraction, "math.zero_fraction|nn.zero_fraction(value: tensor, name: str = None) -> tensor",
-       "The part of the elements that is zero.")
+       "The part of the elements that is zero.\n"
+       "value: numbers\n"
+       "example: tf.math.zero_fraction([0, 1, 0, 0]).numpy()  # 0.75")
 {
     TW_TEMPS(t);
     tw_auto tw_tensor *mask = not_zero(args->value);
@@ -175,7 +178,9 @@ TW_API(
 /* ---- tf.nn ---- */
 
 TW_API(nn_crelu, "nn.crelu(features: tensor, axis: int = -1, name: str = None) -> tensor",
-       "relu of the features and of their negatives, one behind the other.")
+       "relu of the features and of their negatives, one behind the other.\n"
+       "axis: the dimension that the negative parts are joined along\n"
+       "example: tf.nn.crelu([-1.0, 2.0]).numpy().tolist()  # [0.0, 2.0, 1.0, 0.0]")
 {
     tw_auto tw_tensor *negative = TW_CALL(Neg, args->features);
     tw_auto tw_tensor *both = TW_CALL(ConcatV2, args->features, negative, (int)((int32_t)args->axis), TW_A_INT("N", 2));

@@ -58,7 +58,9 @@ static const tw__type_spec_methods spec_methods = { spec_parts, spec_pack, spec_
 
 TW_CLASS(tensor_spec, "TensorSpec(shape: shape?, dtype: dtype = float32, name: str = None)", .parent = &tw__class_type_spec,
          .size = sizeof(tw_tensor_spec), .init = spec_init, .destroy = spec_destroy, .methods = &spec_methods,
-         .drop_config = true, .doc = "The shape, the dtype and perhaps the name of tensors.");
+         .drop_config = true,
+         .doc = "The shape, the dtype and perhaps the name of tensors.\n"
+                "shape: the shape of the tensors; None in it for lengths that may be any, None alone for any rank");
 
 tw_tensor_spec *tw__tensor_spec_new(tw_dtype dtype, const tw_shape *shape, const char *name)
 {

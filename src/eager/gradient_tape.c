@@ -22,7 +22,11 @@ TW_CLASS(tape, "GradientTape(persistent: bool = False, watch_accessed_variables:
          .init = tape_init, .destroy = tape_destroy,
          .doc = "Records operations so that they can be differentiated.\n"
                 "persistent: True: `gradient` can be called several times\n"
-                "watch_accessed_variables: False: follow only what `watch` names, not every trainable variable that is read");
+                "watch_accessed_variables: False: follow only what `watch` names, not every trainable variable that is read\n"
+                "example: x = tf.Variable(3.0)\n"
+                "example: tape = tf.GradientTape()\n"
+                "example: with tape: y = x * x\n"
+                "example: tape.gradient(y, x).numpy()  # 6.0");
 
 TW_METHOD(tape_enter, "GradientTape.__enter__(self: tape) -> tape", "Starts recording; what an earlier use recorded is dropped.")
 {

@@ -202,7 +202,9 @@ TW_CLASS(
            "shape: the shape; None in it for lengths that may change. None: that of the value\n"
            "caching_device: kept for old programs; it changes nothing\n"
            "variable_def: must be None where a value is given\n"
-           "import_scope: kept for old programs; it changes nothing");
+           "import_scope: kept for old programs; it changes nothing\n"
+           "example: v = tf.Variable([1, 2])\n"
+           "example: v.assign_add([10, 20]).numpy().tolist()  # [11, 22]");
 
 tw_variable *tw__variable_new(tw_tensor *initial, const char *name, bool trainable, const tw_shape *shape)
 {

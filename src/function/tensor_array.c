@@ -290,7 +290,9 @@ TW_CLASS(
         "flow: a list (a variant tensor) whose elements the array has, in graphs; in place of `size`\n"
         "infer_shape: True: all elements must have the shape of the first\n"
         "element_shape: the shape of the elements; None: any\n"
-        "colocate_with_first_write_call: kept for old programs; it changes nothing");
+        "colocate_with_first_write_call: kept for old programs; it changes nothing\n"
+        "example: array = tf.TensorArray(tf.int32, 2).write(0, 5).write(1, 6)\n"
+        "example: array.stack().numpy().tolist()  # [5, 6]");
 
 tw_tensor_array *tw__array_new(tw_dtype dtype, tw_tensor *size, const tw_shape *shape, bool infers)
 {

@@ -91,7 +91,10 @@ TW_CLASS(
     lookup_static_hash_table,
     "lookup.StaticHashTable(initializer: table_initializer, default_value: value, name: str = None, experimental_is_anonymous: bool = False)",
     .parent = &tw__class_lookup_table, .size = sizeof(struct tw_lookup_table), .init = static_init, .drop_config = true,
-    .doc = "A table that its initializer fills once. Keys that it has not have the default.");
+    .doc = "A table that its initializer fills once. Keys that it has not have the default.\n"
+           "initializer: what gives the keys and values\n"
+           "example: table = tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer(['a', 'b'], [1, 2]), -1)\n"
+           "example: table.lookup(tf.constant(['b', 'c'])).numpy().tolist()  # [2, -1]");
 
 static tw_status vocabulary_init(void *self, const void *given)
 {
@@ -132,7 +135,8 @@ TW_CLASS(
     .parent = &tw__class_lookup_table, .size = sizeof(struct tw_lookup_table), .init = vocabulary_init, .drop_config = true,
     .doc = "Numbers for keys; those that the vocabulary has not get one of further buckets, by their hash.\n"
            "num_oov_buckets: how many further numbers there are for keys that the vocabulary has not\n"
-           "lookup_key_dtype: the dtype of the keys that are looked up; None: that of the initializer");
+           "lookup_key_dtype: the dtype of the keys that are looked up; None: that of the initializer\n"
+           "initializer: what gives the keys and values");
 
 static tw_status mutable_init(void *self, const void *given)
 {
@@ -154,7 +158,10 @@ TW_CLASS(
     "checkpoint: bool = True, experimental_is_anonymous: bool = False)",
     .parent = &tw__class_lookup_table, .size = sizeof(struct tw_lookup_table), .init = mutable_init, .drop_config = true,
     .doc = "A table that programs fill and change.\n"
-           "checkpoint: True: checkpoints hold the content");
+           "checkpoint: True: checkpoints hold the content\n"
+           "example: table = tf.lookup.experimental.MutableHashTable(tf.string, tf.int64, -1)\n"
+           "example: table.insert(['a'], [1])\n"
+           "example: table.lookup(['a', 'b']).numpy().tolist()  # [1, -1]");
 
 static tw_status dense_init(void *self, const void *given)
 {

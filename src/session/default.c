@@ -155,7 +155,8 @@ static tw__graph *graph_for(const char *what)
 }
 
 TW_API(placeholder, "compat.v1.placeholder(dtype: dtype, shape: shape = None, name: str = None) -> tensor",
-       "A value that a run is fed.")
+       "A value that a run is fed.\n"
+       "shape: the shape of the tensors; None in it for lengths that may be any, None alone for any rank")
 {
     tw__graph *graph = graph_for("tf.placeholder()");
     tw__naming naming = graph ? tw__naming_begin() : (tw__naming){ NULL, 0, NULL };

@@ -80,14 +80,16 @@ static tw_tensor *filled(tw_tensor *shape, tw_dtype dtype, bool one, const char 
 
 TW_API(zeros, "zeros(shape: tensor<int32>, dtype: dtype = float32, name: str = None, layout: value = None) -> tensor",
        "A tensor of zeros.\n"
-       "layout: must be None")
+       "layout: must be None\n"
+       "example: tf.zeros([2]).numpy().tolist()  # [0.0, 0.0]")
 {
     return refuse_layout(&args->layout, "zeros") == TW_OK ? filled(args->shape, args->dtype, false, args->name, "zeros") : NULL;
 }
 
 TW_API(ones, "ones(shape: tensor<int32>, dtype: dtype = float32, name: str = None, layout: value = None) -> tensor",
        "A tensor of ones.\n"
-       "layout: must be None")
+       "layout: must be None\n"
+       "example: tf.ones([2], tf.int32).numpy().tolist()  # [1, 1]")
 {
     return refuse_layout(&args->layout, "ones") == TW_OK ? filled(args->shape, args->dtype, true, args->name, "ones") : NULL;
 }
@@ -167,7 +169,8 @@ TW_API(
     eye,
     "eye|linalg.eye(num_rows: int, num_columns: int = None, batch_shape: ints = None, dtype: dtype = float32, name: str = None) "
     "-> tensor",
-    "Ones on the main diagonal, zeros elsewhere.")
+    "Ones on the main diagonal, zeros elsewhere.\n"
+    "example: tf.eye(2).numpy().tolist()  # [[1.0, 0.0], [0.0, 1.0]]")
 {
     int64_t rows = args->num_rows, columns = args->num_columns == TW_NO_INT ? rows : args->num_columns;
     if (rows < 0 || columns < 0) {

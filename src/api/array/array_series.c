@@ -65,7 +65,9 @@ static tw_tensor *cast_to(tw_tensor *x, tw_dtype dtype)
 TW_API(
     range,
     "range(start: tensor<dtype>, limit: tensor<dtype> = None, delta: tensor<dtype> = None, dtype: dtype = None, name: str = range) -> tensor",
-    "start, start + delta, … before limit; with one number: 0, 1, … before it.")
+    "start, start + delta, … before limit; with one number: 0, 1, … before it.\n"
+    "start: the first number; alone it is the bound, and the numbers begin with 0\n"
+    "example: tf.range(2, 10, 3).numpy().tolist()  # [2, 5, 8]")
 {
     static const tw_dtype order[] = { TW_INT32, TW_INT64, TW_FLOAT32, TW_FLOAT64 };
     tw_tensor *given[] = { args->start, args->limit, args->delta };
@@ -90,7 +92,8 @@ TW_API(
 
 TW_API(linspace,
        "linspace|compat.v1.lin_space(start: tensor<T>, stop: tensor<T>, num: int, name: str = None, axis: int = 0) -> tensor",
-       "num numbers from start to stop at equal distances; arrays of both give a new axis.")
+       "num numbers from start to stop at equal distances; arrays of both give a new axis.\n"
+       "example: tf.linspace(0.0, 1.0, 5).numpy().tolist()  # [0.0, 0.25, 0.5, 0.75, 1.0]")
 {
     TW_TEMPS(t);
     tw_dtype dtype = args->start->dtype; /* integers: what a quotient of them has */

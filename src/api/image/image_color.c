@@ -50,7 +50,8 @@ TW_API(image_adjust_saturation,
 }
 
 TW_API(image_adjust_hue, "image.adjust_hue(image: tensor, delta: tensor<float32>, name: str = None) -> tensor",
-       "Images whose hue is moved along the circle; delta is in [-1, 1].")
+       "Images whose hue is moved along the circle; delta is in [-1, 1].\n"
+       "delta: what is added to the hue, from -1 to 1, a full turn")
 {
     if (args->delta->data && args->delta->count == 1 &&
         !(tw_tensor_double_at(args->delta, 0) >= -1 && tw_tensor_double_at(args->delta, 0) <= 1)) {

@@ -27,31 +27,36 @@ tw_tensor *tw__reduce_axes(const tw_op *op, tw_tensor *x, tw_ints axis, bool kee
 #define REDUCTION "input_tensor: tensor, axis: ints = None, keepdims: bool = False, name: str = None"
 
 TW_API(reduce_sum, "reduce_sum|math.reduce_sum(" REDUCTION ") -> tensor",
-       "The sum of the elements over axes, all of them if none is named.")
+       "The sum of the elements over axes, all of them if none is named.\n"
+       "example: tf.reduce_sum([[1, 2], [3, 4]], axis=0).numpy().tolist()  # [4, 6]")
 {
     return REDUCE(Sum);
 }
 
 TW_API(reduce_mean, "reduce_mean|math.reduce_mean(" REDUCTION ") -> tensor",
-       "The mean of the elements over axes, all of them if none is named.")
+       "The mean of the elements over axes, all of them if none is named.\n"
+       "example: tf.reduce_mean([1.0, 2.0, 6.0]).numpy()  # 3.0")
 {
     return REDUCE(Mean);
 }
 
 TW_API(reduce_max, "reduce_max|math.reduce_max(" REDUCTION ") -> tensor",
-       "The greatest element over axes, all of them if none is named.")
+       "The greatest element over axes, all of them if none is named.\n"
+       "example: tf.reduce_max([[1, 5], [7, 2]], axis=1).numpy().tolist()  # [5, 7]")
 {
     return REDUCE(Max);
 }
 
 TW_API(reduce_min, "reduce_min|math.reduce_min(" REDUCTION ") -> tensor",
-       "The least element over axes, all of them if none is named.")
+       "The least element over axes, all of them if none is named.\n"
+       "example: tf.reduce_min([[1, 5], [7, 2]], axis=1).numpy().tolist()  # [1, 2]")
 {
     return REDUCE(Min);
 }
 
 TW_API(reduce_prod, "reduce_prod|math.reduce_prod(" REDUCTION ") -> tensor",
-       "The product of the elements over axes, all of them if none is named.")
+       "The product of the elements over axes, all of them if none is named.\n"
+       "example: tf.reduce_prod([2, 3, 4]).numpy()  # 24")
 {
     return REDUCE(Prod);
 }
@@ -59,7 +64,8 @@ TW_API(reduce_prod, "reduce_prod|math.reduce_prod(" REDUCTION ") -> tensor",
 TW_API(
     reduce_any,
     "reduce_any|math.reduce_any(input_tensor: tensor<bool>, axis: ints = None, keepdims: bool = False, name: str = None) -> tensor",
-    "Whether an element over axes is true.")
+    "Whether an element over axes is true.\n"
+    "example: tf.reduce_any([[True, False], [False, False]], axis=1).numpy().tolist()  # [True, False]")
 {
     return REDUCE(Any);
 }
@@ -67,7 +73,8 @@ TW_API(
 TW_API(
     reduce_all,
     "reduce_all|math.reduce_all(input_tensor: tensor<bool>, axis: ints = None, keepdims: bool = False, name: str = None) -> tensor",
-    "Whether all elements over axes are true.")
+    "Whether all elements over axes are true.\n"
+    "example: tf.reduce_all([[True, True], [True, False]], axis=1).numpy().tolist()  # [True, False]")
 {
     return REDUCE(All);
 }

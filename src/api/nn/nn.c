@@ -119,7 +119,8 @@ tw_tensor *tw__softmax_along(const tw_op *op, tw_tensor *logits, int64_t axis)
 }
 
 TW_API(nn_softmax, "nn.softmax|math.softmax(logits: tensor, axis: int = None, name: str = None) -> tensor",
-       "exp(logits) / sum(exp(logits)) along an axis.")
+       "exp(logits) / sum(exp(logits)) along an axis.\n"
+       "example: tf.nn.softmax([1.0, 1.0]).numpy().tolist()  # [0.5, 0.5]")
 {
     return tw__softmax_along(&tw__op_Softmax, args->logits, args->axis == TW_NO_INT ? -1 : args->axis);
 }

@@ -8,11 +8,14 @@
 
 /* ---- convolutions ---- */
 
-TW_API(nn_conv2d,
-       "nn.conv2d(input: tensor<T>, filters: tensor<T>, strides: ints, padding: value, data_format: str = NHWC, "
-       "dilations: ints = None, "
-       "name: str = None) -> tensor",
-       "A convolution of images [batch, rows, columns, channels] with filters [rows, columns, channels, outputs].")
+TW_API(
+    nn_conv2d,
+    "nn.conv2d(input: tensor<T>, filters: tensor<T>, strides: ints, padding: value, data_format: str = NHWC, "
+    "dilations: ints = None, "
+    "name: str = None) -> tensor",
+    "A convolution of images [batch, rows, columns, channels] with filters [rows, columns, channels, outputs].\n"
+    "returns: images [batch, rows, columns, outputs], or as `data_format` says\n"
+    "example: tf.nn.conv2d(tf.ones([1, 3, 3, 1]), tf.ones([2, 2, 1, 1]), 1, 'VALID').numpy().ravel().tolist()  # [4.0, 4.0, 4.0, 4.0]")
 {
     tw__nn_window w;
     tw_attr attrs[8];
@@ -44,7 +47,8 @@ TW_API(nn_conv2d_transpose,
        "padding: value = None, "
        "data_format: str = NHWC, dilations: ints = None, name: str = None) -> tensor",
        "The gradient of a convolution as a function of its own; filters are [rows, columns, outputs, channels].\n"
-       "output_shape: the shape of the result: all four dimensions")
+       "output_shape: the shape of the result: all four dimensions\n"
+       "filters: the filter: window sizes, then output and input channels")
 {
     tw__nn_window w;
     tw_attr attrs[8];
@@ -120,7 +124,8 @@ TW_API(
     nn_max_pool2d,
     "nn.max_pool2d|compat.v1.nn.max_pool_v2(input: tensor, ksize: ints, strides: ints, padding: value, data_format: str = NHWC, "
     "name: str = None) -> tensor",
-    "The greatest value of each window of images.")
+    "The greatest value of each window of images.\n"
+    "example: tf.nn.max_pool2d(tf.reshape(tf.range(16.0), [1, 4, 4, 1]), 2, 2, 'VALID').numpy().ravel().tolist()  # [5.0, 7.0, 13.0, 15.0]")
 {
     return pool(&tw__op_MaxPool, args->input, args->ksize, args->strides, &args->padding, args->data_format, 2);
 }

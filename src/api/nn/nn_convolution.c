@@ -75,7 +75,8 @@ TW_API(
 
 TW_API(nn_atrous_conv2d,
        "nn.atrous_conv2d(value: tensor<T>, filters: tensor<T>, rate: int, padding: value, name: str = None) -> tensor",
-       "A convolution of images whose filters have rate - 1 holes between their elements.")
+       "A convolution of images whose filters have rate - 1 holes between their elements.\n"
+       "rate: the distance between the elements of a window")
 {
     if (args->rate < 1) {
         tw__fail(TW_VALUE_ERROR, "atrous_conv2d: `rate` must be at least 1, got %lld", (long long)args->rate);
@@ -92,7 +93,8 @@ TW_API(nn_atrous_conv2d_transpose,
        "name: str = None) -> tensor",
        "The gradient of atrous_conv2d as a function of its own; filters are [rows, columns, outputs, channels].\n"
        "output_shape: the shape of the result: all four dimensions\n"
-       "rate: the distance between the elements of a window")
+       "rate: the distance between the elements of a window\n"
+       "filters: the filter: window sizes, then output and input channels")
 {
     if (args->rate < 1) {
         tw__fail(TW_VALUE_ERROR, "`rate` cannot be less than one");
@@ -106,7 +108,8 @@ TW_API(nn_conv1d_transpose,
        "nn.conv1d_transpose(input: tensor<T>, filters: tensor<T>, output_shape: tensor<int32>, strides: ints, "
        "padding: str = SAME, data_format: str = NWC, dilations: ints = None, name: str = None) -> tensor",
        "The gradient of a convolution of sequences as a function of its own; filters are [steps, outputs, channels].\n"
-       "output_shape: the shape of the result: all three dimensions")
+       "output_shape: the shape of the result: all three dimensions\n"
+       "filters: the filter: window sizes, then output and input channels")
 {
     TW_TEMPS(t);
     tw__nn_window w;
@@ -131,7 +134,8 @@ TW_API(nn_conv_transpose,
        "nn.conv_transpose(input: tensor<T>, filters: tensor<T>, output_shape: tensor<int32>, strides: ints, "
        "padding: str = SAME, data_format: str = None, dilations: ints = None, name: str = None) -> tensor",
        "The gradient of a convolution over one, two or three axes as a function of its own.\n"
-       "output_shape: the shape of the result, with batch and channels")
+       "output_shape: the shape of the result, with batch and channels\n"
+       "filters: the filter: window sizes, then output and input channels")
 {
     const tw_shape *sizes = &args->output_shape->shape;
     int64_t count = sizes->rank == 1 ? sizes->dims[0] : -1;

@@ -155,7 +155,8 @@ TW_API(
     "nn.ctc_greedy_decoder(inputs: tensor, sequence_length: tensor<int32>, merge_repeated: bool = True, blank_index: int = None) -> "
     "value",
     "The labels of each frame's greatest logit: a list of one sparse tensor, and minus the sum of those logits.\n"
-    "blank_index: the class that stands for no label; None: the last one; negative ones count from the end")
+    "blank_index: the class that stands for no label; None: the last one; negative ones count from the end\n"
+    "inputs: scores, [time, batch, classes]")
 {
     tw_tensor *made[4] = { NULL };
     int count = 4;
@@ -187,7 +188,8 @@ TW_API(nn_ctc_beam_search_decoder,
        "beam_width: int = 100, top_paths: int = 1) -> value",
        "The likeliest sequences of labels: sparse tensors, and the logarithms of their chances.\n"
        "beam_width: how many beginnings of sequences are kept after each frame\n"
-       "top_paths: how many sequences come back for each sample, at most `beam_width`")
+       "top_paths: how many sequences come back for each sample, at most `beam_width`\n"
+       "inputs: scores, [time, batch, classes]")
 {
     return search(args->inputs, args->sequence_length, args->beam_width, args->top_paths, false);
 }
@@ -197,7 +199,8 @@ TW_API(v1_ctc_beam_search_decoder,
        "top_paths: int = 1, merge_repeated: bool = True) -> value",
        "The likeliest sequences of labels, equal neighbours as one: sparse tensors, and the logarithms of their chances.\n"
        "beam_width: how many beginnings of sequences are kept after each frame\n"
-       "top_paths: how many sequences come back for each sample, at most `beam_width`")
+       "top_paths: how many sequences come back for each sample, at most `beam_width`\n"
+       "inputs: scores, [time, batch, classes]")
 {
     return search(args->inputs, args->sequence_length, args->beam_width, args->top_paths, args->merge_repeated);
 }

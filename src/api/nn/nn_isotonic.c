@@ -24,7 +24,8 @@ static tw_tensor *rows_of(tw__temps *t, tw_tensor *x)
 TW_API(nn_isotonic_regression, "nn.isotonic_regression(inputs: tensor, decreasing: bool = True, axis: int = -1) -> tensors",
        "The falling (or rising) numbers that are nearest to the inputs along an axis, and the runs in which they are equal.\n"
        "decreasing: True: the result falls; False: it rises\n"
-       "axis: the dimension along which values fall or rise")
+       "axis: the dimension along which values fall or rise\n"
+       "inputs: the numbers")
 {
     TW_TEMPS(t);
     tw_tensor *x = args->inputs, *made[2], *turned = x;

@@ -38,7 +38,8 @@ static bool channels_last(const char *format)
 TW_API(nn_dilation2d,
        "nn.dilation2d(input: tensor<T>, filters: tensor<T>, strides: ints, padding: str, data_format: str, dilations: ints, "
        "name: str = None) -> tensor",
-       "The greatest sum of a filter [rows, columns, channels] with each window of images.")
+       "The greatest sum of a filter [rows, columns, channels] with each window of images.\n"
+       "filters: the filter, [rows, columns, channels]")
 {
     return channels_last(args->data_format) ? dilate(args->input, args->filters, args->strides, args->dilations, args->padding)
                                             : NULL;
@@ -47,7 +48,8 @@ TW_API(nn_dilation2d,
 TW_API(nn_erosion2d,
        "nn.erosion2d(value: tensor<T>, filters: tensor<T>, strides: ints, padding: str, data_format: str, dilations: ints, "
        "name: str = None) -> tensor",
-       "The least difference of each window of images and a filter [rows, columns, channels].")
+       "The least difference of each window of images and a filter [rows, columns, channels].\n"
+       "filters: the filter, [rows, columns, channels]")
 {
     return channels_last(args->data_format) ? erode(args->value, args->filters, args->strides, args->dilations, args->padding)
                                             : NULL;

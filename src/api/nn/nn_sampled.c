@@ -221,7 +221,8 @@ TW_API(
     "The loss of noise-contrastive estimation: true classes against classes that were drawn.\n"
     "sampled_values: the drawn classes and the expected counts of true and drawn ones, as a candidate sampler gives them; None: they are drawn here\n"
     "remove_accidental_hits: True: drawn classes that are true ones of the sample do not count\n"
-    "returns: a loss for each sample")
+    "returns: a loss for each sample\n"
+    "inputs: the vectors of the samples, [batch, dimension]")
 {
     TW_TEMPS(t);
     tw_tensor *logits, *targets;
@@ -241,7 +242,8 @@ TW_API(
     "The softmax loss over true classes and classes that were drawn, in place of all.\n"
     "sampled_values: the drawn classes and the expected counts of true and drawn ones, as a candidate sampler gives them; None: they are drawn here\n"
     "remove_accidental_hits: True: drawn classes that are true ones of the sample do not count\n"
-    "returns: a loss for each sample")
+    "returns: a loss for each sample\n"
+    "inputs: the vectors of the samples, [batch, dimension]")
 {
     TW_TEMPS(t);
     tw_tensor *logits, *targets;

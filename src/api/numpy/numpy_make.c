@@ -278,7 +278,8 @@ TW_API(
     "experimental.numpy.arange(start: tensor<common>, stop: tensor<common> = None, step: tensor<common> = None, dtype: dtype<numpy> = None) -> tensor",
     "Numbers from start up to stop, by step (1).\n"
     "stop: the bound, which does not belong to the result; None: `start` is the bound, and the numbers begin with 0\n"
-    "step: the distance between two numbers; None: 1")
+    "step: the distance between two numbers; None: 1\n"
+    "example: tf.experimental.numpy.arange(3).numpy().tolist()  # [0, 1, 2]")
 {
     TW_TEMPS(t);
     tw_tensor *x[] = { args->start, args->stop, args->step };

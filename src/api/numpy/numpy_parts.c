@@ -276,7 +276,8 @@ TW_API(numpy_nonzero, "experimental.numpy.nonzero(a: tensor<array>) -> tensors",
 TW_API(numpy_where,
        "experimental.numpy.where(condition: tensor<array>, x: tensor<common> = None, y: tensor<common> = None) -> value",
        "x where the condition is true, else y; without these, the indices where it is.\n"
-       "condition: booleans")
+       "condition: booleans\n"
+       "example: tf.experimental.numpy.where([True, False], 1, 0).numpy().tolist()  # [1, 0]")
 {
     TW_TEMPS(t);
     tw_value none = { .kind = TW_VALUE_NONE };

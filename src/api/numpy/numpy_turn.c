@@ -39,7 +39,9 @@ TW_API(numpy_reshape, "experimental.numpy.reshape(a: tensor<array>, newshape: te
     tw_tensor *made = TW_TEMP(Reshape, (tw_tensor *)tw__temp(t, tw_transpose(args->a)), shape);
     return made ? tw_transpose(made) : NULL;
 }
-TW_API(numpy_expand_dims, "experimental.numpy.expand_dims(a: tensor<array>, axis: int) -> tensor", "One more dimension.")
+TW_API(numpy_expand_dims, "experimental.numpy.expand_dims(a: tensor<array>, axis: int) -> tensor",
+       "One more dimension.\n"
+       "axis: where the new dimension stands in the result; negative ones count from the end")
 {
     return tw__call_axis(&tw__op_ExpandDims, args->a, args->axis, NULL, 0);
 }

@@ -180,7 +180,8 @@ TW_API(
     strings_unicode_encode,
     "strings.unicode_encode(input: value, output_encoding: str, errors: str = replace, replacement_char: int = 65533, name: str "
     "= None) -> value",
-    "Strings of the characters along the last dimension.")
+    "Strings of the characters along the last dimension.\n"
+    "input: the numbers of characters")
 {
     TW_TEMPS(t);
     reading how = { args->output_encoding, args->errors, args->replacement_char, false, false };

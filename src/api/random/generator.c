@@ -197,7 +197,8 @@ static tw_tensor *skip(tw_generator *generator, tw_tensor *delta)
 }
 
 TW_METHOD(generator_skip, "random.Generator.skip(self: generator, delta: tensor) -> tensor",
-          "Moves the state on by so many values; gives what it was.")
+          "Moves the state on by so many values; gives what it was.\n"
+          "delta: how many numbers are skipped")
 {
     return skip(args->self, args->delta);
 }

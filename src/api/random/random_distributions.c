@@ -34,7 +34,8 @@ TW_API(
     "name: str = None) -> tensor",
     "Values of the gamma distribution, shape of them for each alpha and rate beta.\n"
     "alpha: the distribution's shape, above 0\n"
-    "beta: its rate, above 0; None: 1")
+    "beta: its rate, above 0; None: 1\n"
+    "shape: how many values are drawn for each set of parameters, as a shape; the shape of these follows")
 {
     tw_auto tw_tensor *alpha = with_shape_of(args->alpha, args->beta);
     return alpha ? scaled(tw__random_call(&tw__op_RandomGamma, TW_IN(args->shape, alpha), 2, tw__seed_pair(args->seed), NULL, 0),
@@ -46,7 +47,8 @@ TW_API(
     random_poisson,
     "random.poisson|compat.v1.random_poisson(shape: tensor<int32>, lam: tensor<float32>, dtype: dtype = float32, seed: int = None, name: str = None) -> tensor",
     "Values of the Poisson distribution, shape of them for each rate.\n"
-    "lam: the rates")
+    "lam: the rates\n"
+    "shape: how many values are drawn for each set of parameters, as a shape; the shape of these follows")
 {
     tw_attr type = TW_A_TYPE("dtype", args->dtype);
     return tw__random_call(&tw__op_RandomPoissonV2, TW_IN(args->shape, args->lam), 2, tw__seed_pair(args->seed), &type, 1);

@@ -55,7 +55,8 @@ static const tw__type_spec_methods spec_methods = { spec_parts, spec_pack, spec_
 
 TW_CLASS(sparse_tensor_spec, "SparseTensorSpec(shape: shape = None, dtype: dtype = float32)", .parent = &tw__class_type_spec,
          .size = sizeof(tw_sparse_tensor_spec), .init = spec_init, .methods = &spec_methods,
-         .doc = "Sparse tensors of a shape and a dtype.");
+         .doc = "Sparse tensors of a shape and a dtype.\n"
+                "shape: the shape of the tensors; None in it for lengths that may be any, None alone for any rank");
 
 struct tw_sparse_tensor_spec *tw__sparse_spec_new(const tw_shape *shape, tw_dtype dtype)
 {
@@ -213,7 +214,8 @@ TW_METHOD(sparse_tensor_get_shape, "SparseTensor.get_shape(self: sparse_tensor) 
 }
 
 TW_METHOD(sparse_tensor_set_shape, "SparseTensor.set_shape(self: sparse_tensor, shape: shape)",
-          "Says more about the shape than is known.")
+          "Says more about the shape than is known.\n"
+          "shape: the shape that is expected; None in it for lengths that may be any")
 {
     if (!tw__shape_compatible(&args->self->shape, &args->shape)) {
         char *is = tw__shape_tuple(&args->self->shape), *given = tw__shape_tuple(&args->shape);

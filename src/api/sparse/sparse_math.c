@@ -132,7 +132,8 @@ TW_API(sparse_sparse_dense_matmul,
        "sp_a: the first matrix, sparse, or ordinary if the second is sparse\n"
        "b: the second matrix\n"
        "adjoint_a: True: conjugate and transpose the first matrix\n"
-       "adjoint_b: True: conjugate and transpose the second matrix")
+       "adjoint_b: True: conjugate and transpose the second matrix\n"
+       "example: tf.sparse.sparse_dense_matmul(tf.sparse.eye(2), [[1.0], [2.0]]).numpy().tolist()  # [[1.0], [2.0]]")
 {
     if (is_sparse(&args->b) && !is_sparse(&args->sp_a)) { /* the transposed product */
         const tw_sparse_tensor *s = args->b.object;

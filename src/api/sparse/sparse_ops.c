@@ -59,7 +59,8 @@ TW_API(sparse_reorder, "sparse.reorder|compat.v1.sparse_reorder(sp_input: sparse
 TW_API(
     sparse_reshape,
     "sparse.reshape|compat.v1.sparse_reshape(sp_input: sparse_tensor, shape: tensor<int64>, name: str = None) -> sparse_tensor",
-    "The same values under another shape.")
+    "The same values under another shape.\n"
+    "shape: the new shape; one dimension may be -1, which is then computed")
 {
     TW_TEMPS(t);
     tw_tensor *made[2] = { NULL, NULL }, *shape = tw__temp_cast(t, args->shape, TW_INT64);
@@ -178,7 +179,9 @@ TW_API(
 }
 
 TW_API(sparse_expand_dims, "sparse.expand_dims(sp_input: sparse_tensor, axis: int = -1, name: str = None) -> sparse_tensor",
-       "With a dimension of size one more.")
+       "With a dimension of size one more.\n"
+       "axis: where the new dimension stands in the result; negative ones count from the end\n"
+       "example: tf.sparse.expand_dims(tf.sparse.from_dense([0, 7])).shape  # TensorShape([2, 1])")
 {
     TW_TEMPS(t);
     const tw_sparse_tensor *s = args->sp_input;
@@ -228,7 +231,8 @@ TW_API(
 TW_API(
     sparse_fill_empty_rows,
     "sparse.fill_empty_rows|compat.v1.sparse_fill_empty_rows(sp_input: sparse_tensor, default_value: tensor, name: str = None) -> value",
-    "The sparse tensor with a value in every row, and which rows had none.")
+    "The sparse tensor with a value in every row, and which rows had none.\n"
+    "default_value: what rows without values get, in their first column")
 {
     TW_TEMPS(t);
     const tw_sparse_tensor *s = args->sp_input;

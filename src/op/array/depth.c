@@ -100,4 +100,5 @@ TW_OP(DepthToSpace, DEPTH_ROW,
       .doc = "Channels become blocks of pixels.");
 TW_OP(SpaceToDepth, DEPTH_ROW,
       .function = "nn.space_to_depth(input: tensor, block_size: int, data_format: str = NHWC, name: str = None) -> tensor",
-      .doc = "Blocks of pixels become channels.");
+      .doc = "Blocks of pixels become channels.\n"
+             "example: tf.nn.space_to_depth(tf.ones([1, 4, 4, 1]), 2).shape  # TensorShape([1, 2, 2, 4])");

@@ -117,4 +117,5 @@ static bool ensure_shape_words(tw__wording *w)
 TW_OP(EnsureShape, .inputs = "input: T", .outputs = "output: T", .attrs = "shape: shape, T: type", .shape = ensure_shape,
       .compute = ensure_compute, .gradient = ensure_gradient, .makes_outputs = true, .words = ensure_shape_words,
       .function = "ensure_shape(x: tensor, shape: shape, name: str = None) -> tensor",
-      .doc = "x, if its shape is the one given; else an error.");
+      .doc = "x, if its shape is the one given; else an error.\n"
+             "shape: the shape that is expected; None in it for lengths that may be any");

@@ -86,7 +86,9 @@ static tw_status softplus_grad_gradient(tw__gradient *gradient)
 
 TW_OP(Relu, .inputs = "features: T", .outputs = "activations: T", .attrs = "T: {" NUMBERS ", qint8}", .shape = tw_shape_same,
       .compute = tw__unary_compute, .unary = &tw__unary_relu, .gradient = relu_gradient, .activates = true,
-      .function = "nn.relu(features: tensor|ragged, name: str = None) -> tensor", .doc = "max(features, 0).");
+      .function = "nn.relu(features: tensor|ragged, name: str = None) -> tensor",
+      .doc = "max(features, 0).\n"
+             "example: tf.nn.relu([-1.0, 2.0]).numpy().tolist()  # [0.0, 2.0]");
 
 TW_OP(ReluGrad, .inputs = "gradients: T, features: T", .outputs = "backprops: T", .attrs = "T: {" NUMBERS "}",
       .shape = same_shapes, .compute = tw__binary_compute, .binary = &tw__binary_relu_grad, .gradient = relu_grad_gradient,
@@ -95,7 +97,8 @@ TW_OP(ReluGrad, .inputs = "gradients: T, features: T", .outputs = "backprops: T"
 TW_OP(Relu6, .inputs = "features: T", .outputs = "activations: T", .attrs = "T: {" NUMBERS "}", .shape = tw_shape_same,
       .compute = tw__unary_compute, .unary = &tw__unary_relu6, .gradient = relu6_gradient, .scope = TW_SCOPE_ALWAYS,
       .activates = true, .function = "nn.relu6(features: tensor|ragged, name: str = None) -> tensor",
-      .doc = "min(max(features, 0), 6).");
+      .doc = "min(max(features, 0), 6).\n"
+             "example: tf.nn.relu6([-1.0, 9.0]).numpy().tolist()  # [0.0, 6.0]");
 
 TW_OP(Relu6Grad, .inputs = "gradients: T, features: T", .outputs = "backprops: T", .attrs = "T: {" NUMBERS "}",
       .shape = same_shapes, .compute = tw__binary_compute, .binary = &tw__binary_relu6_grad, .gradient = relu_grad_gradient,

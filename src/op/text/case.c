@@ -185,9 +185,11 @@ static tw_status upper_compute(tw__kernel *kernel)
 TW_OP(StringLower, .inputs = "input: string", .outputs = "output: string", .attrs = "encoding: string = ''",
       .shape = tw_shape_same, .compute = lower_compute,
       .function = "strings.lower(input: tensor<string>|ragged, encoding: str = '', name: str = None) -> tensor",
-      .doc = "Every letter small.");
+      .doc = "Every letter small.\n"
+             "example: tf.strings.lower('ABc').numpy()  # b'abc'");
 
 TW_OP(StringUpper, .inputs = "input: string", .outputs = "output: string", .attrs = "encoding: string = ''",
       .shape = tw_shape_same, .compute = upper_compute,
       .function = "strings.upper(input: tensor<string>|ragged, encoding: str = '', name: str = None) -> tensor",
-      .doc = "Every letter large.");
+      .doc = "Every letter large.\n"
+             "example: tf.strings.upper('ABc').numpy()  # b'ABC'");

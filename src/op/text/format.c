@@ -84,7 +84,9 @@ TW_OP(StringToNumber, .inputs = "string_tensor: string", .outputs = "output: out
       .attrs = "out_type: {float, double, int32, int64} = float", .shape = tw_shape_same, .compute = to_number_compute,
       .function = "strings.to_number(input: tensor<string>|ragged, out_type: dtype = float32, "
                   "name: str = None) -> tensor",
-      .doc = "The numbers that strings name.");
+      .doc = "The numbers that strings name.\n"
+             "raises: InvalidArgumentError: a string is no number\n"
+             "example: tf.strings.to_number(['1', '2.5']).numpy().tolist()  # [1.0, 2.5]");
 
 /* ---- AsString ---- */
 

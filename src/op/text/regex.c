@@ -342,7 +342,8 @@ TW_OP(RegexFullMatch, .inputs = "input: string, pattern: string", .outputs = "ou
       .compute = full_match_compute,
       .function = "strings.regex_full_match(input: tensor<string>|ragged, pattern: tensor<string>, "
                   "name: str = None) -> tensor",
-      .doc = "Whether the whole of each string is what a regular expression says.");
+      .doc = "Whether the whole of each string is what a regular expression says.\n"
+             "example: tf.strings.regex_full_match(['a1', 'b'], '[a-z][0-9]').numpy().tolist()  # [True, False]");
 
 TW_OP(StaticRegexFullMatch, .inputs = "input: string", .outputs = "output: bool", .attrs = "pattern: string",
       .shape = full_match_shape, .compute = full_match_compute,

@@ -56,4 +56,5 @@ static tw_status script_compute(tw__kernel *kernel)
 
 TW_OP(UnicodeScript, .inputs = "input: int32", .outputs = "output: int32", .shape = tw_shape_same, .compute = script_compute,
       .function = "strings.unicode_script(input: tensor<int32>|ragged, name: str = None) -> tensor",
-      .doc = "The script of each character, by ICU's numbers; -1 if it is none.");
+      .doc = "The script of each character, by ICU's numbers; -1 if it is none.\n"
+             "input: the numbers of characters");

@@ -106,7 +106,8 @@ static tw_status length_compute(tw__kernel *kernel)
 TW_OP(StringLength, .inputs = "input: string", .outputs = "output: int32", .attrs = "unit: {'BYTE', 'UTF8_CHAR'} = 'BYTE'",
       .shape = tw_shape_same, .compute = length_compute,
       .function = "strings.length(input: tensor<string>|ragged, unit: str = BYTE, name: str = None) -> tensor",
-      .doc = "The number of bytes or characters (unit UTF8_CHAR) of each string.");
+      .doc = "The number of bytes or characters (unit UTF8_CHAR) of each string.\n"
+             "example: tf.strings.length('für', unit='UTF8_CHAR').numpy()  # 3");
 
 /* ---- Substr ---- */
 
@@ -198,4 +199,5 @@ static tw_status strip_compute(tw__kernel *kernel)
 
 TW_OP(StringStrip, .inputs = "input: string", .outputs = "output: string", .shape = tw_shape_same, .compute = strip_compute,
       .function = "strings.strip|compat.v1.string_strip(input: tensor<string>|ragged, name: str = None) -> tensor",
-      .doc = "Without the white space at both ends.");
+      .doc = "Without the white space at both ends.\n"
+             "example: tf.strings.strip('  a b ').numpy()  # b'a b'");

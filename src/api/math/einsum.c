@@ -242,7 +242,7 @@ TW_API(
     "optimize: `greedy`, `optimal`, `branch-2`, `branch-all` or `auto`\n"
     "raises: ValueError: the equation is for another number of inputs\n"
     "raises: InvalidArgumentError: ranks or lengths do not fit the labels\n"
-    "example: tf.einsum('ij,jk->ik', [[1, 2]], [[3], [4]]).numpy().tolist()  # [[11]]")
+    "example: tf.einsum('ij,jk->ik', tf.constant([[1, 2]]), tf.constant([[3], [4]])).numpy().tolist()  # [[11]]")
 {
     tw__auto(tw__text_free) tw__text equation = { 0 };
     tw_tensor *result = NULL;

@@ -82,7 +82,7 @@ TW_API(truediv, "truediv|math.truediv(x: tensor<T>|ragged, y: tensor<T>|ragged, 
 TW_API(scalar_mul, "scalar_mul|math.scalar_mul(scalar: tensor<x>|ragged, x: tensor|ragged, name: str = None) -> tensor",
        "A number times a tensor.\n"
        "scalar: a single number\n"
-       "example: tf.scalar_mul(3, [1, 2]).numpy().tolist()  # [3, 6]")
+       "example: tf.scalar_mul(3, tf.constant([1, 2])).numpy().tolist()  # [3, 6]")
 {
     if (args->scalar->shape.rank != 0) {
         tw__fail(TW_VALUE_ERROR, "The input scalar must be a 0-D value. Received shape %s.",

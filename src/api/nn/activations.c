@@ -42,13 +42,14 @@ static tw_tensor *relu(tw_tensor *x, double alpha, double max_value, double thre
     return TW_CALL(Sub, result, part);
 }
 
-TW_API(activations_relu,
-       "keras.activations.relu(x: tensor, alpha: float = 0.0, max_value: float = None, threshold: float = 0.0) -> tensor",
-       "max(x, 0), with a slope below the threshold and a highest value if they are given.\n"
-       "alpha: the slope below `threshold`\n"
-       "max_value: the highest result; None: no bound\n"
-       "threshold: from which value on inputs pass unchanged\n"
-       "example: tf.keras.activations.relu([-2.0, 1.0, 7.0], alpha=0.5, max_value=6.0).numpy().tolist()  # [-1.0, 1.0, 6.0]")
+TW_API(
+    activations_relu,
+    "keras.activations.relu(x: tensor, alpha: float = 0.0, max_value: float = None, threshold: float = 0.0) -> tensor",
+    "max(x, 0), with a slope below the threshold and a highest value if they are given.\n"
+    "alpha: the slope below `threshold`\n"
+    "max_value: the highest result; None: no bound\n"
+    "threshold: from which value on inputs pass unchanged\n"
+    "example: tf.keras.activations.relu(tf.constant([-2.0, 1.0, 7.0]), alpha=0.5, max_value=6.0).numpy().tolist()  # [-1.0, 1.0, 6.0]")
 {
     if (args->alpha == 0 && isnan(args->max_value) && args->threshold == 0)
         return TW_CALL(Relu, args->x);

@@ -216,7 +216,8 @@ static tw_tensor *by_target(tw__temps *t, tw_tensor *target, tw_tensor *a)
 TW_API(backend_binary_focal_crossentropy,
        "keras.backend.binary_focal_crossentropy(target: tensor, output: tensor, apply_class_balancing: bool = False, "
        "alpha: float = 0.25, gamma: float = 2.0, from_logits: bool = False) -> tensor",
-       "Cross-entropy that weighs elements less the better they are known, element by element.")
+       "Cross-entropy that weighs elements less the better they are known, element by element.\n"
+       "alpha: the weight of class 1; that of class 0 is 1 - alpha")
 {
     TW_TEMPS(t);
     tw_tensor *output = args->output, *target = tw__temp_cast(t, args->target, output->dtype);
@@ -231,7 +232,9 @@ TW_API(backend_binary_focal_crossentropy,
 TW_API(backend_categorical_focal_crossentropy,
        "keras.backend.categorical_focal_crossentropy(target: tensor, output: tensor, alpha: float = 0.25, gamma: float = 2.0, "
        "from_logits: bool = False, axis: int = -1) -> tensor",
-       "Cross-entropy of classes that weighs examples less the better they are known.")
+       "Cross-entropy of classes that weighs examples less the better they are known.\n"
+       "alpha: the factor of the loss\n"
+       "axis: the dimension of the classes")
 {
     TW_TEMPS(t);
     double small = tw__keras_epsilon();

@@ -58,7 +58,8 @@ static void module_destroy(void *self)
 
 TW_CLASS(module, "Module(name: str = None)", .parent = &tw__trackable_class, .size = sizeof(tw_module), .init = module_init,
          .destroy = module_destroy, .drop_config = true,
-         .doc = "An object that knows its variables and the modules below it; to be subclassed.");
+         .doc = "An object that knows its variables and the modules below it; to be subclassed.\n"
+                "name: the name of the module; None: one is made from the class's name");
 
 /* ---- what it holds ---- */
 

@@ -220,7 +220,9 @@ void *tw__deserialize(const tw_value *value, const char *word)
 
 /* ---- for users ---- */
 
-TW_API(layers_serialize, "keras.layers.serialize(layer: layer) -> value", "The class and config of a layer, as a dict.")
+TW_API(layers_serialize, "keras.layers.serialize(layer: layer) -> value",
+       "The class and config of a layer, as a dict.\n"
+       "layer: the layer")
 {
     return tw__serialize(args->layer, tw__is(args->layer, &tw__class_model) ? "keras" : "keras.layers");
 }

@@ -56,7 +56,9 @@ TW_API(
     utils_to_categorical,
     "keras.utils.to_categorical(y: tensor, num_classes: int = None, dtype: dtype = float32) -> tensor<numpy>",
     "Classes by number as rows with a one in the place of the class: shape [..., num_classes]. Without num_classes the largest number says "
-    "how many there are.")
+    "how many there are.\n"
+    "y: the classes, integers from 0 on\n"
+    "num_classes: how many classes there are; None: the greatest one plus 1")
 {
     tw_auto tw_tensor *labels = tw__cast(args->y, TW_INT64);
     if (!labels)
@@ -73,7 +75,9 @@ TW_API(
 TW_API(
     utils_to_ordinal, "keras.utils.to_ordinal(y: tensor, num_classes: int = None, dtype: dtype = float32) -> tensor<numpy>",
     "Classes by number as rows of as many ones as the number says, then zeros: shape [..., num_classes - 1]. Without num_classes the largest "
-    "number says how many there are.")
+    "number says how many there are.\n"
+    "y: the classes, integers from 0 on\n"
+    "num_classes: how many classes there are; None: the greatest one plus 1")
 {
     TW_TEMPS(t);
     tw_tensor *labels = tw__temp_cast(t, args->y, TW_INT64);

@@ -12,14 +12,20 @@ static tw_tensor *affine(const tw__part *part, tw_tensor *x, tw_tensor *weights,
 }
 
 TW_API(v1_xw_plus_b, "compat.v1.nn.xw_plus_b(x: tensor<T>, weights: tensor<T>, biases: tensor<T>, name: str = None) -> tensor",
-       "x weights + biases")
+       "x weights + biases\n"
+       "x: a matrix [batch, inputs]\n"
+       "weights: a matrix [inputs, outputs]\n"
+       "biases: a vector [outputs]")
 {
     tw__part part = tw__part_begin(args->name, "xw_plus_b");
     return tw__part_result(&part, affine(&part, args->x, args->weights, args->biases, ""));
 }
 
 TW_API(v1_relu_layer, "compat.v1.nn.relu_layer(x: tensor<T>, weights: tensor<T>, biases: tensor<T>, name: str = None) -> tensor",
-       "relu(x weights + biases)")
+       "relu(x weights + biases)\n"
+       "x: a matrix [batch, inputs]\n"
+       "weights: a matrix [inputs, outputs]\n"
+       "biases: a vector [outputs]")
 {
     tw__part part = tw__part_begin(args->name, "relu_layer");
     tw_auto tw_tensor *sum = affine(&part, args->x, args->weights, args->biases, "BiasAdd");

@@ -231,7 +231,8 @@ TW_API(
     v1_huber_loss,
     "compat.v1.losses.huber_loss(labels: tensor?, predictions: tensor?, weights: tensor = None, delta: float = 1.0, " LOSS_ARGUMENTS
     ") -> tensor",
-    "Half the square of errors up to delta, linear beyond.")
+    "Half the square of errors up to delta, linear beyond.\n"
+    "delta: where the square becomes a line")
 {
     return of_pair("huber_loss", COMMON(labels, predictions), huber, args);
 }

@@ -71,7 +71,8 @@ TW_API(v1_summary_histogram,
 
 TW_API(v1_summary_merge, "compat.v1.summary.merge(inputs: tensors, collections: value = None, name: str = None) -> tensor",
        "Several summaries in one.\n"
-       "inputs: the summaries, as `tf.compat.v1.summary` functions give them")
+       "inputs: the summaries, as `tf.compat.v1.summary` functions give them\n"
+       "name: a name for the operation")
 {
     if (!tw__tracing) {
         tw__fail(TW_RUNTIME_ERROR,

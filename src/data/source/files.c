@@ -417,7 +417,9 @@ static tw_status lines_init(void *self, const void *arguments)
 TW_CLASS(
     dataset_text_line,
     "data.TextLineDatasetV2(filenames: tensor<string>, compression_type: str = None, buffer_size: number = 262144) -> dataset",
-    TW_STEP(lines_init), .doc = "The lines of text files, one file after the other.");
+    TW_STEP(lines_init),
+    .doc = "The lines of text files, one file after the other.\n"
+           "buffer_size: how many bytes are read at once");
 
 static tw_status records_init(void *self, const void *arguments)
 {
@@ -428,7 +430,9 @@ static tw_status records_init(void *self, const void *arguments)
 TW_CLASS(
     dataset_tf_record,
     "data.TFRecordDatasetV2(filenames: tensor<string>, compression_type: str = None, buffer_size: number = 262144) -> dataset",
-    TW_STEP(records_init), .doc = "The records of TFRecord files, one file after the other.");
+    TW_STEP(records_init),
+    .doc = "The records of TFRecord files, one file after the other.\n"
+           "buffer_size: how many bytes are read at once");
 
 static tw_status pieces_init(void *self, const void *arguments)
 {

@@ -400,4 +400,5 @@ static tw_status cache_init(void *self, const void *arguments)
 TW_CLASS(dataset_cache,
          "data.CacheDataset|data.Dataset.cache(self: dataset, filename: tensor<string> = None, name: str = None) -> dataset",
          TW_STEP(cache_init),
-         .doc = "The elements, kept in memory or in a file when the first pass is done, and taken from there by later ones.");
+         .doc = "The elements, kept in memory or in a file when the first pass is done, and taken from there by later ones.\n"
+                "filename: the path that the files' names begin with; empty: memory");

@@ -261,7 +261,9 @@ static tw_status take_init(void *self, const void *arguments)
 
 TW_CLASS(dataset_take, "data._TakeDataset|data.Dataset.take(self: dataset, count: number, name: str = None) -> dataset",
          .parent = &tw__class_dataset, .size = sizeof(struct tw_dataset), .init = take_init, .drop_config = true,
-         .doc = "The first elements of a dataset; -1: all.");
+         .doc = "The first elements of a dataset.\n"
+                "count: how many; -1: all\n"
+                "example: list(tf.data.Dataset.range(5).take(2).as_numpy_iterator())  # [0, 1]");
 
 static tw_status skip_init(void *self, const void *arguments)
 {
@@ -272,7 +274,9 @@ static tw_status skip_init(void *self, const void *arguments)
 
 TW_CLASS(dataset_skip, "data._SkipDataset|data.Dataset.skip(self: dataset, count: number, name: str = None) -> dataset",
          .parent = &tw__class_dataset, .size = sizeof(struct tw_dataset), .init = skip_init, .drop_config = true,
-         .doc = "A dataset without its first elements; -1: without all.");
+         .doc = "A dataset without its first elements.\n"
+                "count: how many are left out; -1: all\n"
+                "example: list(tf.data.Dataset.range(5).skip(3).as_numpy_iterator())  # [3, 4]");
 
 static tw_status repeat_init(void *self, const void *arguments)
 {

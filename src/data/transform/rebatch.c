@@ -173,4 +173,6 @@ static tw_status rebatch_init(void *self, const void *arguments)
 TW_CLASS(
     dataset_rebatch,
     "data._RebatchDataset|data.Dataset.rebatch(self: dataset, batch_size: tensor<int64>, drop_remainder: bool = False, name: str = None) -> dataset",
-    TW_STEP(rebatch_init), .doc = "The rows of batches in batches of other sizes, which are taken in turns.");
+    TW_STEP(rebatch_init),
+    .doc = "The rows of batches in batches of other sizes, which are taken in turns.\n"
+           "batch_size: how many rows make a batch; several numbers are taken in turns");

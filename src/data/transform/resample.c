@@ -145,7 +145,8 @@ TW_METHOD(
     "(class, element) pairs, elements left out by chance so that classes come as often as a distribution says.\n"
     "class_func: a function that gives the class of an element, an integer\n"
     "target_dist: the share that each class is to have\n"
-    "initial_dist: the share that each class has; None: it is estimated on the way")
+    "initial_dist: the share that each class has; None: it is estimated on the way\n"
+    "seed: an integer that fixes what is left out; None: it differs")
 {
     TW_TEMPS(t);
     tw_tensor *target = args->target_dist, *initial = args->initial_dist;

@@ -190,7 +190,8 @@ TW_API(dataset_sample_from,
        "datasets: the datasets to draw from\n"
        "weights: how probable each dataset is; a dataset of such vectors: for every element anew; None: all the same\n"
        "stop_on_empty_dataset: True: end when a dataset that is drawn has ended; False: pass over it\n"
-       "rerandomize_each_iteration: True: every iteration draws anew")
+       "rerandomize_each_iteration: True: every iteration draws anew\n"
+       "seed: an integer that fixes what is drawn; None: it differs")
 {
     if (args->datasets.count < 1) {
         none_given();

@@ -336,4 +336,5 @@ TW_CLASS(
     "data._RandomDataset|data.Dataset.random(seed: int = None, rerandomize_each_iteration: bool = None, name: str = None) -> dataset",
     TW_STEP(random_init),
     .doc = "Random numbers below 2**32, without end.\n"
-           "rerandomize_each_iteration: True: every iteration has numbers of its own");
+           "rerandomize_each_iteration: True: every iteration has numbers of its own\n"
+           "seed: an integer that fixes the numbers; None: they differ");

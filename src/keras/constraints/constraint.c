@@ -123,7 +123,8 @@ static const tw__constraint_methods unit_norm_methods = { unit_norm };
 
 TW_CLASS(constraints_unit_norm, "keras.constraints.UnitNorm|keras.constraints.unit_norm(axis: ints = 0) -> constraint",
          .parent = &tw__class_constraint, .size = sizeof(tw_constraint), .methods = &unit_norm_methods,
-         .doc = "Norms along an axis are 1.");
+         .doc = "Norms along an axis are 1.\n"
+                "axis: the dimensions that norms go over");
 
 static tw_tensor *min_max_norm(tw_constraint *self, tw_tensor *value)
 {

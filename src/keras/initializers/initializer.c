@@ -14,7 +14,8 @@ TW_CLASS(initializer, "keras.initializers.Initializer|initializers.Initializer()
 
 TW_METHOD(initializer_call,
           "keras.initializers.Initializer.__call__(self: initializer, shape: shape, dtype: dtype = None) -> tensor",
-          "Values of that shape and dtype.")
+          "Values of that shape and dtype.\n"
+          "dtype: the dtype of the values; None: as `keras.backend.floatx()` says")
 {
     return tw__initializer_make(args->self, &args->shape, args->dtype);
 }

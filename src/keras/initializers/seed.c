@@ -29,7 +29,8 @@ tw_status tw__keras_seed_next(int64_t *seed)
 }
 
 TW_API(utils_set_random_seed, "keras.utils.set_random_seed(seed: int) -> none",
-       "Seeds every source of random numbers: the global seed, Keras's initializers and, in Python, random and numpy.random.")
+       "Seeds every source of random numbers: the global seed, Keras's initializers and, in Python, random and numpy.random.\n"
+       "seed: the integer, from 0 on")
 {
     tw__lock_take(&lock);
     tw__mersenne_seed(&generator, args->seed);

@@ -173,7 +173,9 @@ TW_CLASS(
     "gamma_regularizer: named<regularizer> = None, beta_constraint: named<constraint> = None, gamma_constraint: named<constraint> = None, "
     "**layer) -> layer",
     .parent = &tw__class_layer, .size = sizeof(norm), .settle = layer_norm_settle, .methods = &norm_methods,
-    .doc = "Gives every example the mean 0 and the variance 1, then a scale and an offset that are learnt.");
+    .doc = "Gives every example the mean 0 and the variance 1, then a scale and an offset that are learnt.\n"
+           "axis: the dimensions that mean and variance go over\n"
+           "epsilon: a small number that is added to the variance");
 
 static const tw__layer_methods group_methods = {
     .supports_masking = true, .build = norm_build, .call = group_call, .config = norm_config, .own_config = " axis groups "
@@ -197,7 +199,10 @@ TW_CLASS(
     "**layer) -> layer",
     .parent = &tw__class_layer, .size = sizeof(norm), .settle = group_norm_settle, .methods = &group_methods,
     .doc =
-        "Gives every group of channels of an example the mean 0 and the variance 1, then a scale and an offset that are learnt.");
+        "Gives every group of channels of an example the mean 0 and the variance 1, then a scale and an offset that are learnt.\n"
+        "groups: into how many groups the channels are split; -1: each channel is one\n"
+        "axis: the dimension of the channels\n"
+        "epsilon: a small number that is added to the variance");
 
 /* ---- UnitNormalization ---- */
 
@@ -256,4 +261,6 @@ static const tw__layer_methods unit_methods = {
 
 TW_CLASS(layers_unit_normalization, "keras.layers.UnitNormalization(axis: ints = -1, **layer) -> layer",
          .parent = &tw__class_layer, .size = sizeof(unit), .settle = unit_settle, .methods = &unit_methods,
-         .doc = "Gives inputs the length 1 along an axis.");
+         .doc = "Gives inputs the length 1 along an axis.\n"
+                "axis: the dimensions that the length goes over\n"
+                "example: tf.keras.layers.UnitNormalization()(tf.constant([[3.0, 0.0]])).numpy().tolist()  # [[1.0, 0.0]]");

@@ -89,7 +89,9 @@ static const tw__layer_methods gaussian_dropout_methods = {
 
 TW_CLASS(layers_gaussian_dropout, "keras.layers.GaussianDropout(rate: float, seed: int = None, **layer) -> layer",
          .parent = &tw__class_layer, .size = sizeof(noise), .init = noise_init, .settle = noise_settle,
-         .methods = &gaussian_dropout_methods, .doc = "While training, multiplies by normal values around 1.");
+         .methods = &gaussian_dropout_methods,
+         .doc = "While training, multiplies by normal values around 1.\n"
+                "rate: the strength of the noise: its standard deviation is sqrt(rate / (1 - rate))");
 
 /* ---- AlphaDropout ---- */
 

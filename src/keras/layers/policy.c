@@ -69,7 +69,9 @@ static tw_status policy_init(void *self, const void *given)
 }
 
 TW_CLASS(policy, "keras.mixed_precision.Policy(name: value)", .size = sizeof(tw_policy), .init = policy_init,
-         .doc = "What layers compute in and what their variables are: mixed_float16, mixed_bfloat16, or the name of a dtype.");
+         .doc = "What layers compute in and what their variables are.\n"
+                "name: `mixed_float16`, `mixed_bfloat16`, or the name of a dtype\n"
+                "example: tf.keras.mixed_precision.Policy('mixed_float16').variable_dtype  # 'float32'");
 
 tw_dtype tw__policy_code(const void *object)
 {

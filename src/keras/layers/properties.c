@@ -139,7 +139,11 @@ TW_METHOD(
     "keras.layers.Layer.add_weight|keras.layers.Layer.add_variable(self: layer, name: str = None, shape: shape = None, dtype: dtype = None, "
     "initializer: named<initializer> = None, regularizer: named<regularizer> = None, trainable: bool = True, "
     "constraint: named<constraint> = None) -> variable",
-    "Makes a variable and tracks it under its name.")
+    "Makes a variable and tracks it under its name.\n"
+    "name: the name of the variable\n"
+    "shape: the shape of the variable\n"
+    "dtype: the dtype of the variable; None: that of the layer's weights\n"
+    "trainable: whether training changes the variable")
 {
     if (tw__regularizer_check(args->regularizer) != TW_OK)
         return NULL;
@@ -209,7 +213,9 @@ static tw_status set_weight(tw_layer *layer, tw_variable *variable, tw_tensor *v
     return status;
 }
 
-TW_METHOD(layer_set_weights, "keras.layers.Layer.set_weights(self: layer, weights: tensors)", "Sets the values of all variables.")
+TW_METHOD(layer_set_weights, "keras.layers.Layer.set_weights(self: layer, weights: tensors)",
+          "Sets the values of all variables.\n"
+          "weights: the values, as a list of arrays in the order of `weights`")
 {
     tw_layer *layer = args->self;
     tw__auto(tw_objects_free) tw_objects variables = variables_of(layer, TW_ALL_VARIABLES);

@@ -28,7 +28,8 @@ TW_API(poisson_loss, "keras.losses.poisson|keras.metrics.poisson(y_true: tensor,
 }
 
 TW_API(cosine_similarity, "keras.losses.cosine_similarity(y_true: tensor<T>, y_pred: tensor<T>, axis: int = -1) -> tensor",
-       "Minus the cosine of the angle between labels and predictions.")
+       "Minus the cosine of the angle between labels and predictions.\n"
+       "axis: the dimension of the vectors")
 {
     TW_TEMPS(t);
     tw_tensor *a = tw__temp(t, tw_math_l2_normalize(args->y_true, .axis = TW_INTS(args->axis))),
@@ -59,4 +60,6 @@ static const tw__loss_methods cosine_methods = { cosine_call, "cosine_similarity
 
 TW_CLASS(losses_cosine_similarity,
          "keras.losses.CosineSimilarity(axis: int = -1, reduction: str = auto, name: str = cosine_similarity) -> loss",
-         TW_LOSS_CLASS, .methods = &cosine_methods, .doc = "Minus the cosine of the angle between labels and predictions.");
+         TW_LOSS_CLASS, .methods = &cosine_methods,
+         .doc = "Minus the cosine of the angle between labels and predictions.\n"
+                "axis: the dimension of the vectors");

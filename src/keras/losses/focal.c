@@ -15,7 +15,8 @@
 TW_API(binary_focal_crossentropy,
        "keras.losses.binary_focal_crossentropy|keras.metrics.binary_focal_crossentropy(y_true: tensor, y_pred: tensor, "
        "apply_class_balancing: bool = False, " FOCAL_ARGUMENTS ") -> tensor",
-       "Cross-entropy of probabilities with labels of 0 and 1, in which what is predicted well counts little.")
+       "Cross-entropy of probabilities with labels of 0 and 1, in which what is predicted well counts little.\n"
+       "axis: the dimension that the mean goes over")
 {
     TW_TEMPS(t);
     tw_tensor *y_pred = args->y_pred, *given = tw__temp_cast(t, args->y_true, y_pred->dtype);
@@ -36,7 +37,8 @@ TW_API(binary_focal_crossentropy,
 TW_API(categorical_focal_crossentropy,
        "keras.losses.categorical_focal_crossentropy|keras.metrics.categorical_focal_crossentropy(y_true: tensor, "
        "y_pred: tensor, " FOCAL_ARGUMENTS ") -> tensor",
-       "Cross-entropy of distributions in which what is predicted well counts little.")
+       "Cross-entropy of distributions in which what is predicted well counts little.\n"
+       "alpha: the factor of the loss")
 {
     TW_TEMPS(t);
     tw_tensor *y_pred = args->y_pred, *given = tw__temp_cast(t, args->y_true, y_pred->dtype);
@@ -72,7 +74,8 @@ TW_CLASS(losses_binary_focal_crossentropy,
          "keras.losses.BinaryFocalCrossentropy(apply_class_balancing: bool = False, " FOCAL_ARGUMENTS
          ", reduction: str = auto, name: str = binary_focal_crossentropy) -> loss",
          TW_LOSS_CLASS, .methods = &binary_focal_methods,
-         .doc = "Binary cross-entropy in which what is predicted well counts little.");
+         .doc = "Binary cross-entropy in which what is predicted well counts little.\n"
+                "axis: the dimension that the mean goes over");
 
 static tw_tensor *categorical_focal_call(const tw_loss *self, tw_tensor *y_true, tw_tensor *y_pred)
 {
@@ -93,4 +96,5 @@ TW_CLASS(losses_categorical_focal_crossentropy,
          "keras.losses.CategoricalFocalCrossentropy(" FOCAL_ARGUMENTS
          ", reduction: str = auto, name: str = categorical_focal_crossentropy) -> loss",
          TW_LOSS_CLASS, .methods = &categorical_focal_methods,
-         .doc = "Cross-entropy of distributions in which what is predicted well counts little.");
+         .doc = "Cross-entropy of distributions in which what is predicted well counts little.\n"
+                "alpha: the factor of the loss");

@@ -189,7 +189,8 @@ TW_API(
     binary_crossentropy,
     "keras.losses.binary_crossentropy|keras.metrics.binary_crossentropy(y_true: tensor, y_pred: tensor, from_logits: bool = False, "
     "label_smoothing: float = 0.0, axis: int = -1) -> tensor",
-    "Cross-entropy of predicted probabilities with labels of 0 and 1, averaged over an axis.")
+    "Cross-entropy of predicted probabilities with labels of 0 and 1, averaged over an axis.\n"
+    "axis: the dimension that the mean goes over")
 {
     TW_TEMPS(t);
     tw_tensor *y_pred = need_float(args->y_pred, "binary_crossentropy");

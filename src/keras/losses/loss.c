@@ -220,7 +220,8 @@ TW_CLASS(
     "keras.losses.BinaryCrossentropy(from_logits: bool = False, label_smoothing: float = 0.0, axis: int = -1, reduction: str = auto, "
     "name: str = binary_crossentropy) -> loss",
     .parent = &tw__class_loss, .size = sizeof(tw_loss), .methods = &binary_methods,
-    .doc = "Cross-entropy of predicted probabilities with labels of 0 and 1.");
+    .doc = "Cross-entropy of predicted probabilities with labels of 0 and 1.\n"
+           "axis: the dimension that the mean goes over");
 
 static tw_tensor *mean_squared_call(const tw_loss *self, tw_tensor *y_true, tw_tensor *y_pred)
 {

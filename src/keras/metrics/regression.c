@@ -217,7 +217,9 @@ static const tw__metric_methods mean_tensor_methods = { .layer = { .own_config =
 TW_CLASS(metrics_mean_tensor,
          "keras.metrics.MeanTensor(name: str = mean_tensor, dtype: dtype = None, shape: shape = None) -> metric",
          .parent = &tw__class_metric, .size = sizeof(mean_tensor), .init = mean_tensor_init, .inert = " shape ",
-         .methods = &mean_tensor_methods, .doc = "The mean of each element over all calls.");
+         .methods = &mean_tensor_methods,
+         .doc = "The mean of each element over all calls.\n"
+                "shape: the shape of the values; None: the first ones tell");
 
 TW_METHOD(mean_tensor_update_state,
           "keras.metrics.MeanTensor.update_state(self: metric, values: tensor, sample_weight: tensor = None)",

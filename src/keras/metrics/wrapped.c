@@ -182,7 +182,9 @@ static tw_tensor *cosine_values(const tw_metric *self, tw_tensor *y_true, tw_ten
 static const tw__metric_methods cosine_methods = { .values = cosine_values };
 TW_CLASS(metrics_cosine_similarity,
          "keras.metrics.CosineSimilarity(name: str = cosine_similarity, dtype: dtype = None, axis: int = -1) -> metric", CLASS,
-         .methods = &cosine_methods, .doc = "The mean cosine of the angle between labels and predictions.");
+         .methods = &cosine_methods,
+         .doc = "The mean cosine of the angle between labels and predictions.\n"
+                "axis: the dimension of the vectors");
 
 /* ---- the root of the mean ---- */
 

@@ -402,7 +402,8 @@ TW_CLASS(
     .visit = functional_visit, .clear = functional_clear, .methods = &functional_methods, .drop_config = true,
     .doc = "A model made of the layers between Keras tensors.\n"
            "inputs: the Keras tensors that go in: one, or a list, tuple or dict of them\n"
-           "outputs: the Keras tensors that come out: one, or a list, tuple or dict of them");
+           "outputs: the Keras tensors that come out: one, or a list, tuple or dict of them\n"
+           "name: the model's name; None: one is made");
 
 tw__functional *tw__functional_of(tw_layer *layer)
 {

@@ -454,7 +454,8 @@ TW_CLASS(sequential, "keras.Sequential|keras.models.Sequential(layers: list<laye
          .visit = sequential_visit, .clear = sequential_clear, .methods = &sequential_methods, .drop_config = true,
          .doc = "Layers one behind the other.\n"
                 "layers: the layers, the first one first; None: `add` brings them\n"
-                "example: tf.keras.Sequential([tf.keras.layers.Dense(2)])(tf.ones([3, 4])).shape  # TensorShape([3, 2])");
+                "example: tf.keras.Sequential([tf.keras.layers.Dense(2)])(tf.ones([3, 4])).shape  # TensorShape([3, 2])\n"
+                "name: the model's name; None: one is made");
 
 static sequential *of(tw_layer *layer)
 {

@@ -176,7 +176,10 @@ static tw_tensor *initial_of(tw_named named, tw_shape shape, tw_dtype dtype)
 TW_METHOD(optimizer_add_variable,
           "keras.optimizers.Optimizer.add_variable(self: optimizer, shape: shape, dtype: dtype = None, "
           "initializer: named<initializer> = zeros, name: str = None) -> variable",
-          "A variable that the optimizer keeps; no dtype means float32.")
+          "A variable that the optimizer keeps; no dtype means float32.\n"
+          "shape: the shape of the variable\n"
+          "dtype: the dtype of the variable; None: float32\n"
+          "name: the name of the variable")
 {
     tw__outside outside = tw__outside_begin();
     tw_auto tw_tensor *value = initial_of(args->initializer, args->shape, args->dtype ? args->dtype : TW_FLOAT32);

@@ -318,6 +318,5 @@ TW_CLASS(
     "sparse: bool = False, **layer) -> layer",
     .parent = &tw__class_layer, .size = sizeof(crossing), .init = crossing_init, .settle = crossing_settle,
     .methods = &crossing_methods,
-    .doc =
-        "A bin for each combination of two features or more, by its hash. output_mode: int or one_hot; sparse: whether rows are a "
-        "sparse tensor.");
+    .doc = "A bin for each combination of two features or more, by its hash.\n"
+           "output_mode: `int` or `one_hot`");

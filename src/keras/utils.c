@@ -58,7 +58,8 @@ TW_API(
     "Classes by number as rows with a one in the place of the class: shape [..., num_classes]. Without num_classes the largest number says "
     "how many there are.\n"
     "y: the classes, integers from 0 on\n"
-    "num_classes: how many classes there are; None: the greatest one plus 1")
+    "num_classes: how many classes there are; None: the greatest one plus 1\n"
+    "example: tf.keras.utils.to_categorical([0, 2], 3).tolist()  # [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]")
 {
     tw_auto tw_tensor *labels = tw__cast(args->y, TW_INT64);
     if (!labels)

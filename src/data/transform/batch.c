@@ -142,4 +142,5 @@ TW_CLASS(
     "data._BatchDataset|data.Dataset.batch(self: dataset, batch_size: number, drop_remainder: bool = False, num_parallel_calls: number = "
     "None, deterministic: int = None, name: str = None) -> dataset",
     TW_STEP(batch_init),
-    .doc = "Elements stacked, batch_size at a time; with drop_remainder the last batch is left out if it is smaller.");
+    .doc = "Elements stacked, batch_size at a time; with drop_remainder the last batch is left out if it is smaller.\n"
+           "example: [b.tolist() for b in tf.data.Dataset.range(5).batch(2).as_numpy_iterator()]  # [[0, 1], [2, 3], [4]]");

@@ -300,7 +300,9 @@ static tw_status filter_init(void *self, const void *arguments)
 
 TW_CLASS(dataset_filter,
          "data._FilterDataset|data.Dataset.filter(self: dataset, predicate: function, name: str = None) -> dataset",
-         TW_STEP(filter_init), .doc = "The elements of which a predicate is true.");
+         TW_STEP(filter_init),
+         .doc = "The elements of which a predicate is true.\n"
+                "example: list(tf.data.Dataset.range(5).filter(lambda x: x % 2 == 0).as_numpy_iterator())  # [0, 2, 4]");
 
 static tw_status take_while_init(void *self, const void *arguments)
 {
@@ -312,7 +314,9 @@ static tw_status take_while_init(void *self, const void *arguments)
 
 TW_CLASS(dataset_take_while,
          "data._TakeWhileDataset|data.Dataset.take_while(self: dataset, predicate: function, name: str = None) -> dataset",
-         TW_STEP(take_while_init), .doc = "The elements before the first of which a predicate is false.");
+         TW_STEP(take_while_init),
+         .doc = "The elements before the first of which a predicate is false.\n"
+                "example: list(tf.data.Dataset.range(9).take_while(lambda x: x < 3).as_numpy_iterator())  # [0, 1, 2]");
 
 /* ---- functions of a state and an element ---- */
 

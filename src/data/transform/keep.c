@@ -195,7 +195,9 @@ static tw_status unique_init(void *self, const void *arguments)
 }
 
 TW_CLASS(dataset_unique, "data._UniqueDataset|data.Dataset.unique(self: dataset, name: str = None) -> dataset",
-         TW_STEP(unique_init), .doc = "The elements that did not come before.");
+         TW_STEP(unique_init),
+         .doc = "The elements that did not come before.\n"
+                "example: list(tf.data.Dataset.from_tensor_slices([1, 2, 1]).unique().as_numpy_iterator())  # [1, 2]");
 
 /* ---- ignore_errors ---- */
 

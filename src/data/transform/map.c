@@ -191,4 +191,5 @@ TW_CLASS(
     TW_STEP(map_init),
     .doc =
         "What a function makes of every element; with num_parallel_calls of several elements at a time (-1: as many as there are "
-        "processors).");
+        "processors).\n"
+        "example: list(tf.data.Dataset.range(3).map(lambda x: x * x).as_numpy_iterator())  # [0, 1, 4]");

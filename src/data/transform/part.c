@@ -290,7 +290,8 @@ static tw_status repeat_init(void *self, const void *arguments)
 TW_CLASS(dataset_repeat,
          "data._RepeatDataset|data.Dataset.repeat(self: dataset, count: number = None, name: str = None) -> dataset",
          .parent = &tw__class_dataset, .size = sizeof(struct tw_dataset), .init = repeat_init, .drop_config = true,
-         .doc = "A dataset several times; None or -1: without end.");
+         .doc = "A dataset several times; None or -1: without end.\n"
+                "example: list(tf.data.Dataset.range(2).repeat(2).as_numpy_iterator())  # [0, 1, 0, 1]");
 
 static tw_status shard_init(void *self, const void *arguments)
 {

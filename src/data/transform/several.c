@@ -407,7 +407,8 @@ TW_CLASS(
     TW_STEP(choose_init), .doc = "Elements of the datasets whose numbers choice_dataset gives.");
 
 TW_METHOD(dataset_enumerate, "data.Dataset.enumerate(self: dataset, start: int = 0, name: str = None) -> dataset",
-          "Elements with their numbers.")
+          "Elements with their numbers.\n"
+          "example: list(tf.data.Dataset.range(5, 7).enumerate().as_numpy_iterator())  # [(0, 5), (1, 6)]")
 {
     tw_auto struct tw_dataset *numbers =
         tw_class_make(&tw__class_dataset_range,

@@ -153,4 +153,6 @@ static tw_status unbatch_init(void *self, const void *arguments)
 }
 
 TW_CLASS(dataset_unbatch, "data._UnbatchDataset|data.Dataset.unbatch(self: dataset, name: str = None) -> dataset",
-         TW_STEP(unbatch_init), .doc = "The rows of elements: the inverse of batch.");
+         TW_STEP(unbatch_init),
+         .doc = "The rows of elements: the inverse of batch.\n"
+                "example: list(tf.data.Dataset.from_tensors([1, 2]).unbatch().as_numpy_iterator())  # [1, 2]");

@@ -205,7 +205,8 @@ TW_CLASS(layers_conv2d,
          "padding: str = valid, data_format: str = None, dilation_rate: ints = (1, 1), groups: int = 1, "
          "activation: named<activation> = None, use_bias: bool = True, " TW_KERNEL_AND_BIAS ", **layer) -> layer",
          TW_CONV_CLASS, .settle = conv_settle, .methods = &conv2d_methods,
-         .doc = "A convolution of images with a kernel [rows, columns, channels, filters].");
+         .doc = "A convolution of images with a kernel [rows, columns, channels, filters].\n"
+                "example: tf.keras.layers.Conv2D(8, 3)(tf.ones([1, 10, 10, 3])).shape  # TensorShape([1, 8, 8, 8])");
 
 TW_CLASS(layers_conv1d,
          "keras.layers.Conv1D|keras.layers.Convolution1D(filters: int, kernel_size: ints, strides: ints = 1, "

@@ -45,4 +45,5 @@ static const tw__layer_methods dropout_methods = {
 TW_CLASS(layers_dropout, "keras.layers.Dropout(rate: float, noise_shape: shape = None, seed: int = None, **layer) -> layer",
          .parent = &tw__class_layer, .size = sizeof(dropout), .init = dropout_init, .settle = dropout_settle,
          .methods = &dropout_methods,
-         .doc = "While training, sets elements to 0 with the probability rate and scales the others up.");
+         .doc = "While training, sets elements to 0 with the probability rate and scales the others up.\n"
+                "example: tf.keras.layers.Dropout(0.5)(tf.ones([2]), training=False).numpy().tolist()  # [1.0, 1.0]");

@@ -98,7 +98,8 @@ static const tw__layer_methods flatten_methods = { .minimum_rank = 1,
 TW_CLASS(layers_flatten,
          "keras.layers.Flatten(data_format: str {channels_last, channels_first} = channels_last, **layer) -> layer",
          .parent = &tw__class_layer, .size = sizeof(flatten), .init = flatten_init, .methods = &flatten_methods,
-         .doc = "All axes but the first become one.");
+         .doc = "All axes but the first become one.\n"
+                "example: tf.keras.layers.Flatten()(tf.ones([2, 3, 4])).shape  # TensorShape([2, 12])");
 
 /* ---- Reshape ---- */
 

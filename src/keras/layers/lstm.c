@@ -59,7 +59,8 @@ TW_CLASS(layers_lstm,
          ", time_major: bool = False, unroll: bool = False, implementation: int = 2, zero_output_for_mask: bool = False, "
          "**layer) -> layer",
          .parent = &tw__class_layers_rnn, .size = sizeof(tw__rnn), .fixed = CELLS, .init = lstm_init,
-         .doc = "Long short-term memory.");
+         .doc = "Long short-term memory.\n"
+                "example: tf.keras.layers.LSTM(4)(tf.ones([2, 5, 3])).shape  # TensorShape([2, 4])");
 
 TW_CLASS(layers_gru,
          "keras.layers.GRU(units: int, activation: named<activation> = tanh, "
@@ -69,4 +70,5 @@ TW_CLASS(layers_gru,
          "zero_output_for_mask: bool = False, **layer) -> layer",
          .parent = &tw__class_layers_rnn, .size = sizeof(tw__rnn), .fixed = CELLS, .init = gru_init,
          .doc = "Gated recurrent units.\n"
-                "reset_after: True: the reset gate works on the product of state and kernel; False: on the state before it");
+                "reset_after: True: the reset gate works on the product of state and kernel; False: on the state before it\n"
+                "example: tf.keras.layers.GRU(4, return_sequences=True)(tf.ones([2, 5, 3])).shape  # TensorShape([2, 5, 4])");

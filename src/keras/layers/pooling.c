@@ -118,7 +118,9 @@ static const pooling_methods max1d = METHODS(MaxPool, 1), max2d = METHODS(MaxPoo
 TW_CLASS(layers_max_pooling2d,
          "keras.layers.MaxPooling2D|keras.layers.MaxPool2D(pool_size: ints = (2, 2), strides: ints = None, padding: str = valid, "
          "data_format: str = None, **layer) -> layer",
-         CLASS, .methods = &max2d, .doc = "The greatest value of each window of images.");
+         CLASS, .methods = &max2d,
+         .doc = "The greatest value of each window of images.\n"
+                "example: tf.keras.layers.MaxPooling2D(2)(tf.ones([1, 10, 10, 3])).shape  # TensorShape([1, 5, 5, 3])");
 
 TW_CLASS(
     layers_average_pooling2d,

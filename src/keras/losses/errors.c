@@ -75,7 +75,9 @@ TW_LOSS_CALL(log_cosh, tw_log_cosh(y_true, y_pred))
 
 TW_CLASS(losses_mean_absolute_error,
          "keras.losses.MeanAbsoluteError(reduction: str = auto, name: str = mean_absolute_error) -> loss", TW_LOSS_CLASS,
-         .methods = &mean_absolute_error_methods, .doc = "The absolute differences.");
+         .methods = &mean_absolute_error_methods,
+         .doc = "The absolute differences.\n"
+                "example: tf.keras.losses.MeanAbsoluteError()([0.0, 1.0], [2.0, 1.0]).numpy()  # 1.0");
 TW_CLASS(losses_mean_absolute_percentage_error,
          "keras.losses.MeanAbsolutePercentageError(reduction: str = auto, name: str = mean_absolute_percentage_error) -> loss",
          TW_LOSS_CLASS, .methods = &mean_absolute_percentage_error_methods,
@@ -97,4 +99,6 @@ static tw_tensor *huber_call(const tw_loss *self, tw_tensor *y_true, tw_tensor *
 static const tw__loss_methods huber_methods = { huber_call, "huber" };
 
 TW_CLASS(losses_huber, "keras.losses.Huber(delta: float = 1.0, reduction: str = auto, name: str = huber_loss) -> loss",
-         TW_LOSS_CLASS, .methods = &huber_methods, .doc = "Half the square of differences up to delta, straight on from there.");
+         TW_LOSS_CLASS, .methods = &huber_methods,
+         .doc = "Half the square of differences up to delta, straight on from there.\n"
+                "example: tf.keras.losses.Huber()([0.0], [3.0]).numpy()  # 2.5");

@@ -235,4 +235,5 @@ static const tw__loss_methods mean_squared_methods = { mean_squared_call, "mean_
 TW_CLASS(losses_mean_squared_error,
          "keras.losses.MeanSquaredError(reduction: str = auto, name: str = mean_squared_error) -> loss",
          .parent = &tw__class_loss, .size = sizeof(tw_loss), .methods = &mean_squared_methods,
-         .doc = "The mean of the squared differences.");
+         .doc = "The mean of the squared differences.\n"
+                "example: tf.keras.losses.MeanSquaredError()([0.0, 1.0], [1.0, 1.0]).numpy()  # 0.5");

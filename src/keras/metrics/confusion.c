@@ -283,10 +283,12 @@ TW_CLASS(
     "keras.metrics.Precision(thresholds: tensor<float32> = None, top_k: int = None, class_id: int = None, name: str = None, dtype: dtype = None) "
     "-> metric",
     TW_CONFUSION_CLASS, .init = precision_init, .methods = &share_methods,
-    .doc = "The part of the positive predictions that is right.");
+    .doc = "The part of the positive predictions that is right.\n"
+           "example: tf.keras.metrics.Precision()([0, 1, 1, 0], [1, 1, 0, 0]).numpy()  # 0.5");
 TW_CLASS(
     metrics_recall,
     "keras.metrics.Recall(thresholds: tensor<float32> = None, top_k: int = None, class_id: int = None, name: str = None, dtype: dtype = None) "
     "-> metric",
     TW_CONFUSION_CLASS, .init = recall_init, .methods = &share_methods,
-    .doc = "The part of the positive labels that is predicted.");
+    .doc = "The part of the positive labels that is predicted.\n"
+           "example: tf.keras.metrics.Recall()([0, 1, 1, 0], [1, 1, 0, 0]).numpy()  # 0.5");

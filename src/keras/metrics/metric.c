@@ -46,7 +46,9 @@ TW_CLASS(metric, "keras.metrics.Metric(name: str = None, dtype: dtype = None)", 
 
 TW_CLASS(metrics_mean, "keras.metrics.Mean(name: str = mean, dtype: dtype = None) -> metric", .parent = &tw__class_metric,
          .size = sizeof(tw_metric), .fixed = " name dtype ", .init = metric_init, .destroy = metric_clear, .visit = metric_visit,
-         .clear = metric_clear, .doc = "The mean of all values so far.");
+         .clear = metric_clear,
+         .doc = "The mean of all values so far.\n"
+                "example: tf.keras.metrics.Mean()([1.0, 3.0]).numpy()  # 2.0");
 
 /* ---- updating ---- */
 
@@ -464,4 +466,5 @@ static const tw__metric_methods accuracy_methods = { .values = equal_values };
 
 TW_CLASS(metrics_accuracy, "keras.metrics.Accuracy(name: str = accuracy, dtype: dtype = None) -> metric",
          .parent = &tw__class_metrics_mean_metric_wrapper, .size = sizeof(tw_metric), .methods = &accuracy_methods,
-         .doc = "How often predictions equal labels.");
+         .doc = "How often predictions equal labels.\n"
+                "example: tf.keras.metrics.Accuracy()([1, 2, 3, 4], [1, 2, 3, 5]).numpy()  # 0.75");

@@ -92,7 +92,8 @@ TW_CLASS(
     "keras.optimizers.schedules.ExponentialDecay(initial_learning_rate: float, decay_steps: int, decay_rate: float, staircase: bool = False, "
     "name: str = None) -> schedule",
     .parent = &tw__class_schedule, .size = sizeof(tw_schedule), .methods = &exponential_methods,
-    .doc = "initial_learning_rate * decay_rate ^ (step / decay_steps).");
+    .doc = "initial_learning_rate * decay_rate ^ (step / decay_steps).\n"
+           "example: float(tf.keras.optimizers.schedules.ExponentialDecay(1.0, 10, 0.5)(10))  # 0.5");
 
 /* ---- piecewise constant ---- */
 
@@ -191,7 +192,8 @@ TW_CLASS(
     .doc =
         "From the initial to the end learning rate along a power of the steps that are left.\n"
         "power: the exponent; 1 is a straight line\n"
-        "cycle: True: whenever the steps are over, the decay is stretched to the next multiple of `decay_steps`; False: stay at the end");
+        "cycle: True: whenever the steps are over, the decay is stretched to the next multiple of `decay_steps`; False: stay at the end\n"
+        "example: float(tf.keras.optimizers.schedules.PolynomialDecay(1.0, 10, 0.0)(5))  # 0.5");
 
 /* ---- cosine ---- */
 

@@ -68,4 +68,7 @@ TW_CLASS(optimizers_sgd,
          "keras.optimizers.SGD|keras.optimizers.experimental.SGD(learning_rate: number = 0.01, momentum: float = 0.0, "
          "nesterov: bool = False, " TW_OPTIMIZER_ARGUMENTS ", name: str = SGD) -> optimizer",
          .parent = &tw__class_optimizer, .size = sizeof(tw_optimizer), .settle = sgd_settle, .methods = &sgd_methods,
-         .doc = "Steps along the gradient, with momentum if asked.");
+         .doc = "Steps along the gradient, with momentum if asked.\n"
+                "example: v = tf.Variable(1.0)\n"
+                "example: _ = tf.keras.optimizers.SGD(0.5).apply_gradients([(tf.constant(1.0), v)])\n"
+                "example: v.numpy()  # 0.5");

@@ -1,6 +1,7 @@
 /* tf.image: other sizes, parts, turns. Sides that are not known while a function is traced are computed by ops. */
 #include <math.h>
 
+#include "api/debugging/debugging.h"
 #include "api/image/image.h"
 #include "api/later.h"
 #include "graph/graph.h"
@@ -158,58 +159,129 @@ static tw_tensor *told(tw_tensor *made, const tw_tensor *image, int64_t height, 
     return NULL;
 }
 
+/* ---- boxes ---- */
+
+/* An integer that is known, or that of a tensor; wide: as int64. */
+typedef struct number {
+    bool known;
+    int64_t value; /* -1: not known */
+    tw_tensor *wide;
+} number;
+
+static number known_number(tw__temps *t, int64_t value)
+{
+    return (number){ true, value, tw__temp_int(t, value, TW_INT64) };
+}
+
+static tw_status number_of(tw__temps *t, const tw_value *given, const char *name, number *out)
+{
+    tw_tensor *tensor = given->kind == TW_VALUE_TENSOR ? given->tensor : NULL;
+    bool integer = tensor && (tensor->dtype == TW_INT32 || tensor->dtype == TW_INT64);
+    if (given->kind != TW_VALUE_INT && (!integer || tensor->shape.rank > 0))
+        return tw__fail(tensor ? TW_INVALID_ARGUMENT : TW_TYPE_ERROR, "%s must be an integer, or a scalar of int32 or int64",
+                        name);
+    *out = tensor ? (number){ false, -1, tw__temp_cast(t, tensor, TW_INT64) } : known_number(t, given->i);
+    return out->wide ? TW_OK : tw__error_status();
+}
+
+/* most >= a + b, at once or by an Assert. */
+static tw_status need(tw__temps *t, const number *most, const number *a, const number *b, const char *words)
+{
+    if (most->known && a->known && b->known)
+        return most->value >= a->value + b->value ? TW_OK : tw__fail(TW_VALUE_ERROR, "%s", words);
+    tw__check_data data = { 0 };
+    tw__check_add_words(&data, words);
+    tw__auto(tw_value_free) tw_value operation =
+        tw__check_assert_all(TW_CALL(GreaterEqual, most->wide, TW_TEMP(AddV2, a->wide, b->wide)), &data, TW_NO_INT);
+    return tw_error_code();
+}
+
+/* The int32 of it, new; more than that holds is the most that it holds. */
+static tw_tensor *narrow(tw__temps *t, const number *n)
+{
+    return tw_cast(TW_TEMP(Minimum, n->wide, tw__temp_int(t, INT32_MAX, TW_INT64)), TW_INT32);
+}
+
+enum { TOP, LEFT, HEIGHT, WIDTH };
+
+static tw_status check_box(tw__temps *t, tw_tensor *image, bool pads, const number *box)
+{
+    number zero = known_number(t, 0), one = known_number(t, 1), sides[2];
+    bool known = box[TOP].known && box[LEFT].known && box[HEIGHT].known && box[WIDTH].known;
+    for (int i = 0; i < 2; i++) {
+        int64_t side = side_of(image, i + 1);
+        sides[i] = side >= 0 ? known_number(t, side)
+                             : (number){ false, -1,
+                                         known ? NULL : tw__temp_cast(t, tw__temp(t, tw__image_side(image, i + 1)), TW_INT64) };
+    }
+    TW_TRY(need(t, &box[pads ? TOP : LEFT], &zero, &zero, pads ? "offset_height must be >= 0" : "offset_width must be >= 0."));
+    TW_TRY(need(t, &box[pads ? LEFT : TOP], &zero, &zero, pads ? "offset_width must be >= 0" : "offset_height must be >= 0."));
+    if (!pads) {
+        TW_TRY(need(t, &box[WIDTH], &zero, &one, "target_width must be > 0."));
+        TW_TRY(need(t, &box[HEIGHT], &zero, &one, "target_height must be > 0."));
+    }
+    for (int i = 1; i >= 0; i--) { /* where it is not known, Slice and Pad look at numbers that are */
+        const number *inner = pads ? &sides[i] : &box[HEIGHT + i], *outer = pads ? &box[HEIGHT + i] : &sides[i];
+        static const char *const words[2][2] = { { "height must be >= target + offset.", "width must be >= target + offset." },
+                                                 { "height must be <= target - offset", "width must be <= target - offset" } };
+        if (sides[i].wide)
+            TW_TRY(need(t, outer, inner, &box[i], words[pads][i]));
+    }
+    return TW_OK;
+}
+
+static tw_tensor *to_box(tw_tensor *given, bool pads, const tw_value *numbers)
+{
+    TW_TEMPS(t);
+    static const char *const names[] = { "offset_height", "offset_width", "target_height", "target_width" };
+    tw_tensor *image = tw__temp(t, with_sides(given)), *parts[4];
+    number box[4];
+    for (int i = 0; i < 4; i++) {
+        if (!image || number_of(t, &numbers[i], names[i], &box[i]) != TW_OK)
+            return NULL;
+    }
+    if (check_box(t, image, pads, box) != TW_OK)
+        return NULL;
+    for (int i = 0; i < 4; i++)
+        parts[i] = box[i].known ? tw__image_number(box[i].value) : narrow(t, &box[i]);
+    return told((pads ? tw__image_pad : tw__image_crop)(image, parts[TOP], parts[LEFT], parts[HEIGHT], parts[WIDTH]), image,
+                box[HEIGHT].value, box[WIDTH].value);
+}
+
+TW_API(image_to_box,
+       "image._to_bounding_box(image: tensor, pads: bool, offset_height: value, offset_width: value, target_height: value, "
+       "target_width: value) -> tensor",
+       "crop_to_bounding_box or pad_to_bounding_box with numbers that are integers or tensors.")
+{
+    const tw_value numbers[] = { args->offset_height, args->offset_width, args->target_height, args->target_width };
+    return to_box(args->image, args->pads, numbers);
+}
+
+/* The four numbers of such a function, as values. */
+#define BOX(args_)                                                                                                   \
+    (const tw_value[])                                                                                               \
+    {                                                                                                                \
+        { .kind = TW_VALUE_INT, .i = (args_)->offset_height }, { .kind = TW_VALUE_INT, .i = (args_)->offset_width }, \
+            { .kind = TW_VALUE_INT, .i = (args_)->target_height },                                                   \
+        {                                                                                                            \
+            .kind = TW_VALUE_INT, .i = (args_)->target_width                                                         \
+        }                                                                                                            \
+    }
+
 TW_API(
     image_crop_to_bounding_box,
     "image.crop_to_bounding_box(image: tensor, offset_height: int, offset_width: int, target_height: int, target_width: int) -> tensor",
-    "The part of images that begins at an offset and has a height and a width.\n"
-    "offset_height: the first row that stays\n"
-    "offset_width: the first column that stays\n"
-    "raises: ValueError: the box does not lie inside of the image")
+    "The part of images that begins at an offset and has a height and a width.")
 {
-    tw_auto tw_tensor *image = with_sides(args->image);
-    if (!image)
-        return NULL;
-    int64_t height = side_of(image, 1), width = side_of(image, 2);
-    const char *wrong = args->offset_width < 0                                              ? "offset_width must be >= 0."
-                        : args->offset_height < 0                                           ? "offset_height must be >= 0."
-                        : args->target_width <= 0                                           ? "target_width must be > 0."
-                        : args->target_height <= 0                                          ? "target_height must be > 0."
-                        : width >= 0 && width < args->target_width + args->offset_width     ? "width must be >= target + offset."
-                        : height >= 0 && height < args->target_height + args->offset_height ? "height must be >= target + offset."
-                                                                                            : NULL;
-    if (wrong) {
-        tw__fail(TW_VALUE_ERROR, "%s", wrong);
-        return NULL;
-    }
-    return told(tw__image_crop(image, tw__image_number(args->offset_height), tw__image_number(args->offset_width),
-                               tw__image_number(args->target_height), tw__image_number(args->target_width)),
-                image, args->target_height, args->target_width);
+    return to_box(args->image, false, BOX(args));
 }
 
 TW_API(
     image_pad_to_bounding_box,
     "image.pad_to_bounding_box(image: tensor, offset_height: int, offset_width: int, target_height: int, target_width: int) -> tensor",
-    "Images with zeros around them, of a height and a width, in which they lie at an offset.\n"
-    "offset_height: how many rows of zeros stand above\n"
-    "offset_width: how many columns of zeros stand to the left\n"
-    "raises: ValueError: the image does not fit")
+    "Images with zeros around them, of a height and a width, in which they lie at an offset.")
 {
-    tw_auto tw_tensor *image = with_sides(args->image);
-    if (!image)
-        return NULL;
-    int64_t height = side_of(image, 1), width = side_of(image, 2);
-    const char *wrong = args->offset_height < 0                                             ? "offset_height must be >= 0"
-                        : args->offset_width < 0                                            ? "offset_width must be >= 0"
-                        : width >= 0 && args->target_width - args->offset_width < width     ? "width must be <= target - offset"
-                        : height >= 0 && args->target_height - args->offset_height < height ? "height must be <= target - offset"
-                                                                                            : NULL;
-    if (wrong) {
-        tw__fail(TW_VALUE_ERROR, "%s", wrong);
-        return NULL;
-    }
-    return told(tw__image_pad(image, tw__image_number(args->offset_height), tw__image_number(args->offset_width),
-                              tw__image_number(args->target_height), tw__image_number(args->target_width)),
-                image, args->target_height, args->target_width);
+    return to_box(args->image, true, BOX(args));
 }
 
 /* max(floor(x / 2), 0). Takes. */

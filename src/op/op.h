@@ -198,7 +198,9 @@ typedef struct tw__attr_def {
 
 typedef struct tw__op_signature {
     int input_count, output_count, attr_count;
-    bool has_lists; /* among the inputs */
+    bool has_lists;  /* among the inputs */
+    bool bounded;    /* an attr has a least value */
+    uint32_t needed; /* a bit per attr: it has no default */
     tw__arg *inputs, *outputs;
     tw__attr_def *attrs;
 } tw__op_signature;

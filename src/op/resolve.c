@@ -5,51 +5,57 @@ typedef struct resolution {
     const tw_op *op;
     const tw__op_signature *signature;
     tw_attr *attrs;
-    bool set[TW_MAX_ATTRS];
+    uint32_t set; /* a bit per attr */
 } resolution;
 
-static tw_status check_type(const resolution *r, int attr, tw_dtype dtype, const char *input)
+static bool is_set(const resolution *r, int attr)
 {
-    uint64_t allowed = r->signature->attrs[attr].allowed_types;
-    if (allowed && !(allowed >> dtype & 1)) {
-        tw__text text = { 0 };
-        for (int i = 1; i < TW_DTYPE_LIMIT; i++) {
-            if (allowed >> i & 1)
-                tw__text_format(&text, "%s%s", text.size ? ", " : "", tw__dtype_text((tw_dtype)i));
-        }
-        char *list = tw__text_take(&text);
-        tw__fail(TW_INVALID_ARGUMENT, "Value for attr '%s' of %s is not in the list of allowed values: %s; op %s%s%s",
-                 r->signature->attrs[attr].name, tw__dtype_text(dtype), list ? list : "", r->op->name, input ? ", input " : "",
-                 input ? input : "");
-        tw__free(list);
-        return TW_INVALID_ARGUMENT;
-    }
-    return TW_OK;
+    return r->set >> attr & 1;
 }
 
-static tw_status set_type(resolution *r, int attr, tw_dtype dtype, int input_index, const char *input)
+static void mark_set(resolution *r, int attr)
 {
-    tw_attr *value = &r->attrs[attr];
-    if (r->set[attr] && value->type != dtype)
-        return tw__fail(TW_INVALID_ARGUMENT,
-                        "cannot compute %s as input #%d(zero-based) was expected to be a %s tensor but is a %s tensor",
-                        r->op->name, input_index, tw__dtype_text(value->type), tw__dtype_text(dtype));
-    if (!r->set[attr]) {
-        TW_TRY(check_type(r, attr, dtype, input));
-        value->type = dtype;
-        r->set[attr] = true;
+    r->set |= UINT32_C(1) << attr;
+}
+
+/* Errors by themselves, so that the way without one has no frames for them. */
+static __attribute__((noinline, cold)) tw_status refuse_type(const resolution *r, int attr, tw_dtype dtype, const char *input)
+{
+    uint64_t allowed = r->signature->attrs[attr].allowed_types;
+    tw__text text = { 0 };
+    for (int i = 1; i < TW_DTYPE_LIMIT; i++) {
+        if (allowed >> i & 1)
+            tw__text_format(&text, "%s%s", text.size ? ", " : "", tw__dtype_text((tw_dtype)i));
     }
-    return TW_OK;
+    char *list = tw__text_take(&text);
+    tw__fail(TW_INVALID_ARGUMENT, "Value for attr '%s' of %s is not in the list of allowed values: %s; op %s%s%s",
+             r->signature->attrs[attr].name, tw__dtype_text(dtype), list ? list : "", r->op->name, input ? ", input " : "",
+             input ? input : "");
+    tw__free(list);
+    return TW_INVALID_ARGUMENT;
+}
+
+static __attribute__((noinline, cold)) tw_status refuse_input(const resolution *r, int at, tw_dtype expected, tw_dtype dtype)
+{
+    return tw__fail(TW_INVALID_ARGUMENT,
+                    "cannot compute %s as input #%d(zero-based) was expected to be a %s tensor but is a %s tensor", r->op->name,
+                    at, tw__dtype_text(expected), tw__dtype_text(dtype));
+}
+
+static inline tw_status check_type(const resolution *r, int attr, tw_dtype dtype, const char *input)
+{
+    uint64_t allowed = r->signature->attrs[attr].allowed_types;
+    return __builtin_expect(allowed && !(allowed >> dtype & 1), 0) ? refuse_type(r, attr, dtype, input) : TW_OK;
 }
 
 static tw_status set_count(resolution *r, int attr, int64_t count)
 {
     const tw__attr_def *def = &r->signature->attrs[attr];
-    if (r->set[attr] && r->attrs[attr].i != count)
+    if (is_set(r, attr) && r->attrs[attr].i != count)
         return tw__fail(TW_INVALID_ARGUMENT, "%s: a list of %lld inputs where %s is %lld", r->op->name, (long long)count,
                         def->name, (long long)r->attrs[attr].i);
     r->attrs[attr].i = count;
-    r->set[attr] = true;
+    mark_set(r, attr);
     return TW_OK;
 }
 
@@ -68,7 +74,7 @@ static tw_status take_given(resolution *r, const tw_attr *given, int given_count
                             r->op->name, def->name);
         r->attrs[k] = given[i];
         r->attrs[k].name = def->name;
-        r->set[k] = true;
+        mark_set(r, k);
         if (def->kind == TW_ATTR_TYPE)
             TW_TRY(check_type(r, k, given[i].type, NULL));
         if (def->allowed_strings) {
@@ -84,15 +90,18 @@ static tw_status take_given(resolution *r, const tw_attr *given, int given_count
     return TW_OK;
 }
 
-static tw_status take_dtype(resolution *r, const tw__arg *arg, tw_dtype dtype, int at)
+static inline __attribute__((always_inline)) tw_status take_dtype(resolution *r, const tw__arg *arg, tw_dtype dtype, int at)
 {
-    if (arg->type_attr >= 0)
-        return set_type(r, arg->type_attr, dtype, at, arg->name);
-    if (arg->dtype != TW_DTYPE_NONE && arg->dtype != dtype)
-        return tw__fail(TW_INVALID_ARGUMENT,
-                        "cannot compute %s as input #%d(zero-based) was expected to be a %s tensor but is a %s tensor",
-                        r->op->name, at, tw__dtype_text(arg->dtype), tw__dtype_text(dtype));
-    return TW_OK;
+    int attr = arg->type_attr;
+    if (attr >= 0 && !is_set(r, attr)) {
+        TW_TRY(check_type(r, attr, dtype, arg->name));
+        r->attrs[attr].type = dtype;
+        mark_set(r, attr);
+        return TW_OK;
+    }
+    tw_dtype expected = attr >= 0 ? r->attrs[attr].type : arg->dtype;
+    bool any = attr < 0 && expected == TW_DTYPE_NONE;
+    return __builtin_expect(expected != dtype && !any, 0) ? refuse_input(r, at, expected, dtype) : TW_OK;
 }
 
 /* How many inputs the arguments before and behind a list take; there is at most one list whose length only the call tells. */
@@ -103,9 +112,9 @@ static tw_status take_lists(resolution *r, const tw_dtype *dtypes, int count)
     int64_t known = 0;
     for (int i = 0; i < s->input_count; i++) {
         const tw__arg *arg = &s->inputs[i];
-        if (arg->count_attr >= 0 && r->set[arg->count_attr])
+        if (arg->count_attr >= 0 && is_set(r, arg->count_attr))
             known += r->attrs[arg->count_attr].i;
-        else if (arg->types_attr >= 0 && r->set[arg->types_attr])
+        else if (arg->types_attr >= 0 && is_set(r, arg->types_attr))
             known += r->attrs[arg->types_attr].count;
         else if (arg->count_attr >= 0 || arg->types_attr >= 0)
             lists++;
@@ -125,18 +134,18 @@ static tw_status take_lists(resolution *r, const tw_dtype *dtypes, int count)
         const tw__arg *arg = &s->inputs[i];
         int64_t members = 1;
         if (arg->count_attr >= 0) {
-            members = r->set[arg->count_attr] ? r->attrs[arg->count_attr].i : each;
+            members = is_set(r, arg->count_attr) ? r->attrs[arg->count_attr].i : each;
             if (members < 0 || members > count - at)
                 return tw__fail(TW_INVALID_ARGUMENT, "%s: the list %s has %lld members, but there are %d inputs", r->op->name,
                                 arg->name, (long long)members, count);
             TW_TRY(set_count(r, arg->count_attr, members));
         } else if (arg->types_attr >= 0) {
-            members = r->set[arg->types_attr] ? r->attrs[arg->types_attr].count : each;
+            members = is_set(r, arg->types_attr) ? r->attrs[arg->types_attr].count : each;
             if (members > count - at)
                 return tw__fail(TW_INVALID_ARGUMENT, "%s: too few inputs for the list %s", r->op->name, arg->name);
             r->attrs[arg->types_attr].types = dtypes + at;
             r->attrs[arg->types_attr].count = (int32_t)members;
-            r->set[arg->types_attr] = true;
+            mark_set(r, arg->types_attr);
         }
         for (int64_t k = 0; k < members; k++, at++)
             TW_TRY(take_dtype(r, arg, dtypes[at], at));
@@ -154,6 +163,24 @@ static tw_status take_inputs(resolution *r, const tw_dtype *dtypes, int count)
     return TW_OK;
 }
 
+/* Attrs that the call has to give, and those with a least value. */
+static tw_status check_attrs(const resolution *r)
+{
+    for (int i = 0; i < r->signature->attr_count; i++) {
+        const tw__attr_def *def = &r->signature->attrs[i];
+        const tw_attr *value = &r->attrs[i];
+        if (!is_set(r, i) && !def->has_default)
+            return tw__fail(TW_INVALID_ARGUMENT, "%s needs the attr %s", r->op->name, def->name);
+        if (def->has_minimum && def->kind == TW_ATTR_INT && value->i < def->minimum)
+            return tw__fail(TW_INVALID_ARGUMENT, "%s: the attr %s must be at least %lld, got %lld", r->op->name, def->name,
+                            (long long)def->minimum, (long long)value->i);
+        if (def->has_minimum && def->kind > TW_ATTR_FUNC && value->count < def->minimum)
+            return tw__fail(TW_INVALID_ARGUMENT, "%s: the list %s must have at least %lld members, got %d", r->op->name,
+                            def->name, (long long)def->minimum, value->count);
+    }
+    return TW_OK;
+}
+
 tw_status tw__op_resolve(const tw_op *op, const tw_dtype *input_dtypes, int input_count, const tw_attr *given, int given_count,
                          tw_attr *complete, tw_dtype *out_dtypes, int out_limit, int *output_count)
 {
@@ -165,17 +192,8 @@ tw_status tw__op_resolve(const tw_op *op, const tw_dtype *input_dtypes, int inpu
         complete[i] = s->attrs[i].value;
     TW_TRY(take_given(&r, given, given_count));
     TW_TRY(take_inputs(&r, input_dtypes, input_count));
-    for (int i = 0; i < s->attr_count; i++) {
-        const tw__attr_def *def = &s->attrs[i];
-        if (!r.set[i] && !def->has_default)
-            return tw__fail(TW_INVALID_ARGUMENT, "%s needs the attr %s", op->name, def->name);
-        if (def->has_minimum && def->kind == TW_ATTR_INT && complete[i].i < def->minimum)
-            return tw__fail(TW_INVALID_ARGUMENT, "%s: the attr %s must be at least %lld, got %lld", op->name, def->name,
-                            (long long)def->minimum, (long long)complete[i].i);
-        if (def->has_minimum && def->kind > TW_ATTR_FUNC && complete[i].count < def->minimum)
-            return tw__fail(TW_INVALID_ARGUMENT, "%s: the list %s must have at least %lld members, got %d", op->name, def->name,
-                            (long long)def->minimum, complete[i].count);
-    }
+    if (s->needed & ~r.set || s->bounded)
+        TW_TRY(check_attrs(&r));
     int at = 0;
     for (int i = 0; i < s->output_count; i++) {
         const tw__arg *arg = &s->outputs[i];

@@ -324,6 +324,8 @@ tw__op_signature *tw__op_signature_parse(const tw_op *op)
         if (i)
             c.bad |= !take(&c, ",");
         parse_attr(&c, &s->attrs[i]);
+        s->bounded |= s->attrs[i].has_minimum;
+        s->needed |= s->attrs[i].has_default ? 0 : UINT32_C(1) << i;
     }
     spaces(&c);
     bad |= c.bad || *c.at;

@@ -101,7 +101,7 @@ static bool is_watched(const tw_tape *tape, const tw__pointer_map *more, const t
         if (tape->watched[i] == variable)
             return true;
     }
-    return tw__pointer_map_get(more, variable, 0) != 0;
+    return tape->watched_count > FEW_WATCHED && tw__pointer_map_get(more, variable, 0) != 0;
 }
 
 /* The variables that the tape follows, in the order in which it met them. */
@@ -112,7 +112,7 @@ static tw_status note_variables(tw_tape *tape)
     for (size_t i = 0; memory && i < memory->tensor_count; i++) {
         tw_object *object = memory->tensors[i]->dtype == TW_RESOURCE ? tw__tensor_object(memory->tensors[i]) : NULL;
         void *variable = object && tw__is(object, &tw__resource_class) ? ((tw__resource *)object)->variable : NULL;
-        if (!variable || tw__pointer_map_get(&memory->numbers, memory->tensors[i], -1) < 0 || is_watched(tape, &seen, variable))
+        if (!variable || is_watched(tape, &seen, variable) || tw__pointer_map_get(&memory->numbers, memory->tensors[i], -1) < 0)
             continue;
         if (tape->watched_count >= FEW_WATCHED)
             TW_TRY(tw__pointer_map_put(&seen, variable, 1));

@@ -23,6 +23,15 @@ typedef struct gathering {
     tw_status status;
 } gathering;
 
+/* All but `entered`, whose entries are written before they are read. */
+static void start(gathering *g)
+{
+    g->items = NULL;
+    g->count = g->capacity = g->entered_count = 0;
+    g->seen = g->entered_more = (tw__pointer_map){ 0 };
+    g->status = TW_OK;
+}
+
 /* The way from the root to where the walk stands: an object that holds one of its own ancestors is not entered again. */
 typedef struct way {
     const tw_trackable *object;
@@ -161,6 +170,8 @@ static void gather_below(gathering *g, const tw_trackable *object, tw__which whi
     for (size_t i = 0; i < object->child_count; i++) {
         const tw__child *child = sorted ? sorted[i] : &object->children[i];
         tw_trackable *below = (tw_trackable *)child->object;
+        if (is_variable(child)) /* most children of a layer: the quick answer first */
+            continue;
         if (is_layer(child) && (metrics || !is_metric(child)) && enters(g, below, &path, WALK_LAYER << which))
             gather(g, below, which, &path);
         else if (is_container(child) && enters(g, below, &path, WALK_BELOW << which))
@@ -253,14 +264,16 @@ static tw_status finish(gathering *g, void ***items, int64_t *count)
 
 tw_status tw__collect_variables(tw_trackable *root, tw__which which, tw_variable ***variables, int64_t *count)
 {
-    gathering g = { 0 };
+    gathering g;
+    start(&g);
     gather(&g, root, which, NULL);
     return finish(&g, (void ***)variables, count);
 }
 
 bool tw__has_variables(tw_trackable *root)
 {
-    gathering g = { 0 };
+    gathering g;
+    start(&g);
     gather(&g, root, TW_ALL_VARIABLES, NULL);
     bool found = g.count != 0;
     tw__pointer_map_free(&g.seen);
@@ -288,7 +301,8 @@ static void gather_layers(gathering *g, const tw_trackable *object, bool deep, c
 
 tw_status tw__collect_layers(tw_trackable *root, bool deep, tw_layer ***layers, int64_t *count)
 {
-    gathering g = { 0 };
+    gathering g;
+    start(&g);
     size_t step_count = 0;
     tw_layer *const *steps =
         !deep && tw__is(root, &tw__class_model) ? tw__sequential_layers((tw_layer *)root, &step_count) : NULL;
@@ -316,7 +330,8 @@ static void gather_metrics(gathering *g, const tw_trackable *object, const way *
 
 tw_status tw__collect_own_metrics(tw_trackable *root, struct tw_metric ***metrics, int64_t *count)
 {
-    gathering g = { 0 };
+    gathering g;
+    start(&g);
     gather_metrics(&g, root, NULL);
     return finish(&g, (void ***)metrics, count);
 }

@@ -49,11 +49,11 @@ tw_status tw__layer_invoke(tw_layer *layer, const tw_value *arguments, const tw_
     if (methods->invoke)
         return methods->invoke(layer, arguments, named, training, result);
     tw_value given[MOST] = { 0 };
-    int most = tw__layer_argument_count(takes), mask = tw__layer_argument(takes, "mask");
+    int most = tw__layer_argument_count(takes), mask = methods->call_values ? -1 : tw__layer_argument(takes, "mask");
     if (most > MOST)
         return tw__fail(TW_INTERNAL, "%s.call() takes more than %d arguments", tw_class_name(layer), MOST);
     TW_TRY(arrange(layer, arguments, named, takes, most, given));
-    if (!methods->call_values && mask >= 0 && given[mask].kind != TW_VALUE_NONE)
+    if (mask >= 0 && given[mask].kind != TW_VALUE_NONE)
         return tw__fail(TW_TYPE_ERROR, "%s.call() got an unexpected keyword argument 'mask'", tw_class_name(layer));
     *result = tw__layer_call_values(layer, given, methods->call_values ? most : 1, training);
     return result->kind != TW_VALUE_NONE ? TW_OK : tw__error_status();

@@ -160,6 +160,27 @@ def _as_graph_element(self):
 tf.Variable._as_graph_element = _as_graph_element
 
 
+class SaveSliceInfo:
+    """Which part of which tensor a variable is in a checkpoint."""
+
+    def __init__(self, full_name=None, full_shape=None, var_offset=None, var_shape=None):
+        self.full_name, self.full_shape, self.var_offset, self.var_shape = full_name, full_shape, var_offset, var_shape
+
+    @property
+    def spec(self):
+        """As in a checkpoint: "8 4 0,2:0,4"."""
+        return "%s %s" % (" ".join(map(str, self.full_shape)), ":".join("%d,%d" % pair for pair in zip(self.var_offset, self.var_shape)))
+
+
+def _get_save_slice_info(self):
+    """The SaveSliceInfo of a part of a variable, or None."""
+    from thalweg._graph_mode import partitioned
+    return partitioned.slice_info(self)
+
+
+tf.Variable.SaveSliceInfo, tf.Variable._get_save_slice_info = SaveSliceInfo, _get_save_slice_info
+
+
 def _with_name_scope(cls, method):
     """A method that runs in the module's name scope."""
     import functools

@@ -14,10 +14,11 @@ tw_request *tw_request_new(const char *method, const char *json, size_t size)
         tw__fail(TW_INVALID_ARGUMENT, "tw_request_new: the method must be predict, classify or regress, got '%s'", method);
         return NULL;
     }
-    tw_request *request = tw__alloc(sizeof *request);
+    tw_request *request = tw__object_new(&tw__request_class);
     if (!request)
         return NULL;
-    *request = (tw_request){ .method = (tw__request_method)found, .text = tw__strndup(json, size) };
+    request->method = (tw__request_method)found;
+    request->text = tw__strndup(json, size);
     request->root = request->text ? tw__json_check(request->text, size) : NULL;
     if (request->root && *request->root != '{') {
         tw__fail(TW_INVALID_ARGUMENT, "JSON Value: %.*s Is not object", TW_JSON_SHOWN(request->root));
@@ -42,19 +43,25 @@ tw_request *tw_request_new(const char *method, const char *json, size_t size)
 
 void tw_request_free(tw_request *request)
 {
-    if (!request)
-        return;
+    if (request && tw__check(request, &tw__request_class, "tw_request_free"))
+        tw_release(request);
+}
+
+static void request_destroy(void *self)
+{
+    tw_request *request = self;
     for (int64_t i = 0; i < request->input_count; i++)
         tw_release(request->inputs[i].tensor);
     tw__free(request->inputs);
     tw__free(request->signature);
     tw__free(request->text);
-    tw__free(request);
 }
+
+const tw_class tw__request_class = { .name = "Request", .size = sizeof(tw_request), .destroy = request_destroy };
 
 const char *tw_request_signature(const tw_request *request)
 {
-    return tw__check_given(request, "the request", "tw_request_signature") ? request->signature : NULL;
+    return tw__check(request, &tw__request_class, "tw_request_signature") ? request->signature : NULL;
 }
 
 /* ---- inputs ---- */
@@ -105,7 +112,7 @@ static tw_status read_examples(tw_request *request, const char *const *names, tw
 tw_named_tensors tw_request_inputs(tw_request *request, const char *const *names, tw_specs specs)
 {
     tw_named_tensors none = { NULL, 0 };
-    if (!tw__check_given(request, "the request", "tw_request_inputs") ||
+    if (!tw__check(request, &tw__request_class, "tw_request_inputs") ||
         (specs.count && (!tw__check_given(names, "the list of names", "tw_request_inputs") ||
                          !tw__check_given(specs.items, "the list of specs", "tw_request_inputs"))))
         return none;

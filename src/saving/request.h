@@ -70,6 +70,7 @@ int tw__json_shown(const char *value);
 /* ---- requests ---- */
 typedef enum tw__request_method { TW_REQUEST_PREDICT, TW_REQUEST_CLASSIFY, TW_REQUEST_REGRESS } tw__request_method;
 struct tw_request {
+    tw_object object;
     tw__request_method method;
     char *text;
     const char *root;
@@ -78,6 +79,7 @@ struct tw_request {
     tw_named_tensor *inputs;
     int64_t input_count, examples;
 };
+extern const tw_class tw__request_class;
 /* (request_inputs.c) */
 tw_status tw__request_rows(tw_request *request, const char *instances, tw__column *columns, int64_t count);
 tw_status tw__request_columns(const char *inputs, tw__column *columns, int64_t count);

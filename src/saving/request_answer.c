@@ -309,7 +309,7 @@ static tw_status put_regressions(writer *w, tw_named_tensors outputs, int64_t ex
 
 char *tw_request_answer(tw_request *request, tw_named_tensors outputs)
 {
-    if (!tw__check_given(request, "the request", "tw_request_answer") ||
+    if (!tw__check(request, &tw__request_class, "tw_request_answer") ||
         !tw__check_given(outputs.items, "the list of outputs", "tw_request_answer"))
         return NULL;
     for (int64_t i = 0; i < outputs.count; i++) {

@@ -4,6 +4,8 @@
 
 #include <thalweg/records.h>
 
+#include "saving/request.h"
+
 /* ---- bodies that calls are given ---- */
 
 static tw_tensors give_first(void *user, tw_tensors arguments)
@@ -329,6 +331,28 @@ CALL(op_call)
     tw_release(tw_op_call("Neg", one(v[0]), NULL, 0));
     tw_release(tw_op_call("Neg", (tw_tensors){ NULL, 1 }, NULL, 0));
 }
+CALL(function_call_all)
+{
+    end(tw_function_call_all(v[0], (tw_tensors){ (tw_tensor **)&v[1], 1 }));
+    end(tw_function_call_all(v[0], (tw_tensors){ NULL, 1 }));
+}
+CALL(saved_model_answer)
+{
+    free(tw_saved_model_answer(v[0], "predict", "{}", 2));
+    free(tw_saved_model_answer(v[0], NULL, NULL, 0));
+}
+CALL(request)
+{
+    tw_request_signature(v[0]);
+    tw_request_inputs(v[0], NULL, (tw_specs){ NULL, 1 });
+    free(tw_request_answer(v[0], (tw_named_tensors){ &(tw_named_tensor){ NULL, v[1] }, 1 }));
+    free(tw_request_answer(v[0], (tw_named_tensors){ NULL, 1 }));
+}
+CALL(request_free)
+{
+    tw_request_free(tw_is(v[0], &tw__request_class) ? tw_retain(v[0]) : v[0]);
+    tw_request_free(NULL);
+}
 CALL(saved_model_signature)
 {
     tw_release(tw_saved_model_signature(v[0], "a"));
@@ -412,6 +436,7 @@ CALL(pointers)
     tw_args_check(NULL, NULL, NULL), tw_dtype_from_name(NULL), tw_dtype_name((tw_dtype)1000), tw_dtype_size((tw_dtype)1000);
     tw_release(tw_tensor_new(TW_STRING, TW_SHAPE(2), NULL)), tw_release(tw_tensor_new((tw_dtype)1000, TW_SHAPE(2), NULL)),
         tw_release(tw_tensor_string(NULL, 0));
+    tw_release(tw_tensor_strings(NULL)), tw_request_free(tw_request_new(NULL, NULL, 0));
     tw_release(tw_tensor_string(NULL, 5)), tw_release(tw_tensor_borrow(TW_FLOAT32, TW_SHAPE(2), NULL, NULL, NULL));
     tw_release(tw_function_new_(NULL, NULL, NULL)), tw_release(tw_function_new_(give_first, NULL, NULL)),
         tw_release(tw_model_new_(NULL, NULL, NULL));
@@ -487,6 +512,10 @@ static const struct written all[] = {
     F(model_test_on_batch, M, T, T),
     F(op_apply, T),
     F(op_call, T),
+    F(function_call_all, &function_mark, T),
+    F(saved_model_answer, &tw__class_saved_object),
+    F(request, &tw__request_class, T),
+    F(request_free, &tw__request_class),
     F(saved_model_signature, &tw__class_saved_object),
     F(saved_model_variable, &tw__class_saved_object),
     F(saved_model_close, &tw__class_saved_object),
@@ -520,6 +549,8 @@ static void *object_of(const tw_class *class)
         fclose(file);
         return tw_records_open("records", 0);
     }
+    if (class == &tw__request_class)
+        return tw_request_new("predict", "{\"instances\": [1]}", 18);
     if (class == &tw__class_layers_dense)
         return tw_layers_dense(2);
     if (class == &tw__class_sequential)

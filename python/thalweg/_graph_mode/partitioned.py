@@ -42,25 +42,13 @@ def _slice(text):
     return [int(size) for size in sizes], [int(pair[0]) for pair in pairs], [int(pair[1]) for pair in pairs]
 
 
-class SaveSliceInfo:
-    """Which part of which tensor a variable is in a checkpoint."""
-
-    def __init__(self, full_name=None, full_shape=None, var_offset=None, var_shape=None):
-        self.full_name, self.full_shape, self.var_offset, self.var_shape = full_name, full_shape, var_offset, var_shape
-
-    @property
-    def spec(self):
-        """As in a checkpoint: "8 4 0,2:0,4"."""
-        return "%s %s" % (" ".join(map(str, self.full_shape)), ":".join("%d,%d" % pair for pair in zip(self.var_offset, self.var_shape)))
-
-
 def slice_info(variable):
     """The SaveSliceInfo of a part, or None."""
     text = _v1._variable_slice(variable)
     if text is None:
         return None
     *words, name = text.split(" ", text.partition(",")[0].count(" ") + 1)
-    return SaveSliceInfo(name, *_slice(" ".join(words)))
+    return tf.Variable.SaveSliceInfo(name, *_slice(" ".join(words)))
 
 
 class PartitionedVariable:
@@ -211,6 +199,4 @@ def install():
     for module in (tf.nn, _v1.nn):
         for name in ("embedding_lookup", "embedding_lookup_sparse", "safe_embedding_lookup_sparse"):
             setattr(module, name, _in_parts(getattr(module, name)))
-    tf.Variable.SaveSliceInfo = SaveSliceInfo
-    tf.Variable._get_save_slice_info = slice_info
     _v1.create_partitioned_variables = create_partitioned_variables

@@ -102,18 +102,20 @@ class _Reduction:
         return cls.AUTO, cls.NONE, cls.SUM, cls.SUM_OVER_BATCH_SIZE
 
 
-def _box_function(plain, general, pads):
+def _box_function(plain, general, pads, doc):
     """crop_to_bounding_box or pad_to_bounding_box: the numbers may be tensors, which `plain` does not take."""
     def call(image, offset_height, offset_width, target_height, target_width):
         box = offset_height, offset_width, target_height, target_width
         return general(image, pads, *box) if any(map(is_tensor, box)) else plain(image, *box)
     call.__name__ = call.__qualname__ = plain.__name__
-    call.__doc__ = plain.__doc__
+    call.__doc__ = doc
     return call
 
 
-image.crop_to_bounding_box = _box_function(image.crop_to_bounding_box, image._to_bounding_box, False)  # noqa: F821
-image.pad_to_bounding_box = _box_function(image.pad_to_bounding_box, image._to_bounding_box, True)  # noqa: F821
+image.crop_to_bounding_box = _box_function(image.crop_to_bounding_box, image._to_bounding_box, False,  # noqa: F821
+                                           "The part of images that begins at an offset and has a height and a width.")
+image.pad_to_bounding_box = _box_function(image.pad_to_bounding_box, image._to_bounding_box, True,  # noqa: F821
+                                          "Images with zeros around them, of a height and a width, in which they lie at an offset.")
 image.ResizeMethod = _ResizeMethod  # noqa: F821
 keras.losses.Reduction = _Reduction  # noqa: F821
 def _module(name, parent=_sys.modules[__name__], **members):

@@ -271,7 +271,12 @@ TW_API(image_to_box,
 TW_API(
     image_crop_to_bounding_box,
     "image.crop_to_bounding_box(image: tensor, offset_height: int, offset_width: int, target_height: int, target_width: int) -> tensor",
-    "The part of images that begins at an offset and has a height and a width.")
+    "The part of images that begins at an offset and has a height and a width.\n"
+    "offset_height: the first row of the part\n"
+    "offset_width: its first column\n"
+    "target_height: its rows\n"
+    "target_width: its columns\n"
+    "raises: ValueError: the part does not lie in the images")
 {
     return to_box(args->image, false, BOX(args));
 }
@@ -279,7 +284,12 @@ TW_API(
 TW_API(
     image_pad_to_bounding_box,
     "image.pad_to_bounding_box(image: tensor, offset_height: int, offset_width: int, target_height: int, target_width: int) -> tensor",
-    "Images with zeros around them, of a height and a width, in which they lie at an offset.")
+    "Images with zeros around them, of a height and a width, in which they lie at an offset.\n"
+    "offset_height: rows of zeros above the images\n"
+    "offset_width: columns of zeros on their left\n"
+    "target_height: rows of the result\n"
+    "target_width: columns of the result\n"
+    "raises: ValueError: the images do not fit there")
 {
     return to_box(args->image, true, BOX(args));
 }

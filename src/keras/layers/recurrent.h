@@ -2,6 +2,7 @@
 #ifndef TW_RECURRENT_H
 #define TW_RECURRENT_H
 
+#include "base/language.h"
 #include "base/temps.h"
 #include "keras/layers/layers.h"
 
@@ -91,7 +92,8 @@ typedef struct tw__sequence {
     tw_value sizes;
     int count, training;
     bool zero_masked;
-    tw_tensor *inputs, *mask; /* time first: [time, batch, …]; of a loop: lists of their steps */
+    const tw_value *constants; /* what a cell of an embedding language gets in each step, a list; NULL: nothing */
+    tw_tensor *inputs, *mask;  /* time first: [time, batch, …]; of a loop: lists of their steps */
     tw_shape step_shape;
     tw_dtype dtype;
 } tw__sequence;

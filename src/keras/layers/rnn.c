@@ -40,6 +40,16 @@ static bool fits(const tw__rnn *rnn, const tw_shape *input)
     return !tw__conv_cell_of(cell_in(rnn)) || input->rank == rank_of(rnn);
 }
 
+static tw_status refuse_rank(const tw__rnn *rnn, const tw_shape *input)
+{
+    tw__owned char *text = input ? tw__shape_tuple(input) : NULL;
+    tw__fail_because(
+        TW_REASON_INPUTS, TW_VALUE_ERROR,
+        "Input 0 of layer \"%s\" is incompatible with the layer: expected ndim=%d, found ndim=%d. Full shape received: %s",
+        rnn->layer.name, rank_of(rnn), input ? input->rank : 0, text ? text : "");
+    return tw__error_status();
+}
+
 /* ---- calling ---- */
 
 /* The first two axes exchanged; left to t. NULL gives NULL. */
@@ -209,35 +219,38 @@ static tw_value with_states(const tw__sequence *s, tw_tensor *outputs, tw_tensor
 enum { INPUTS, INITIAL, CONSTANTS, MASK };
 static const char rnn_arguments[] = "inputs initial_state constants mask training";
 
+/* The constants as a list, borrowed, or None. */
+static tw_status constants_of(const tw__rnn *rnn, const tw_value *given, tw_value *constants)
+{
+    *constants = given->kind == TW_VALUE_TENSOR ? (tw_value){ .kind = TW_VALUE_LIST, .list = { (tw_value *)(uintptr_t)given, 1 } }
+                                                : *given;
+    if (given->kind == TW_VALUE_NONE || (cell_in(rnn)->foreign_call && tw__language.invoke))
+        return TW_OK;
+    return tw__fail(TW_UNIMPLEMENTED, "%s \"%s\": constants are not supported with the cell %s", tw_class_name(rnn),
+                    rnn->layer.name, tw_class_name(cell_in(rnn)));
+}
+
 static tw_value rnn_call(tw_layer *self, const tw_value *given, int training)
 {
     TW_TEMPS(t);
     tw__rnn *rnn = (tw__rnn *)self;
     tw_tensor *states[TW_MOST_STATES] = { 0 }, *outputs = NULL, *x = tw__value_first_tensor(&given[INPUTS]),
               *mask = tw__value_first_tensor(&given[MASK]);
-    tw_value result = tw__value_none(), initial = given[INITIAL], rest = tw__value_none();
-    if (check_cell(rnn) != TW_OK)
+    tw_value result = tw__value_none(), initial = given[INITIAL], rest = tw__value_none(), constants;
+    if (check_cell(rnn) != TW_OK || constants_of(rnn, &given[CONSTANTS], &constants) != TW_OK)
         return result;
-    if (given[CONSTANTS].kind != TW_VALUE_NONE) {
-        tw__fail(TW_UNIMPLEMENTED, "%s \"%s\": constants are not supported", tw_class_name(self), self->name);
-        return result;
-    }
     if (tw__value_is_list(&given[INPUTS]) && given[INPUTS].list.count > 1) { /* [inputs, states…] */
         rest = (tw_value){ .kind = TW_VALUE_LIST, .list = { given[INPUTS].list.items + 1, given[INPUTS].list.count - 1 } };
         initial = rest;
     }
     if (!x || x->shape.rank < 3 || !fits(rnn, &x->shape)) {
-        char *text = x ? tw__shape_tuple(&x->shape) : NULL;
-        tw__fail_because(
-            TW_REASON_INPUTS, TW_VALUE_ERROR,
-            "Input 0 of layer \"%s\" is incompatible with the layer: expected ndim=%d, found ndim=%d. Full shape received: %s",
-            self->name, rank_of(rnn), x ? x->shape.rank : 0, text ? text : "");
-        tw__free(text);
+        refuse_rank(rnn, x ? &x->shape : NULL);
         return result;
     }
     tw__sequence s = { .cell = cell_in(rnn),
                        .sizes = tw__cell_state_sizes(cell_in(rnn)),
                        .training = training,
+                       .constants = constants.kind == TW_VALUE_NONE ? NULL : &constants,
                        .zero_masked = rnn->settings.zero_output_for_mask || rnn->zero_forced };
     s.count = tw__states_count(&s.sizes);
     if (s.count > TW_MOST_STATES)
@@ -317,13 +330,7 @@ static tw_status rnn_build(tw_layer *self, const tw_shape *input)
     tw__rnn *rnn = (tw__rnn *)self;
     TW_TRY(check_cell(rnn));
     if (input->rank < 3 || !fits(rnn, input)) {
-        char *text = tw__shape_tuple(input);
-        tw__fail_because(
-            TW_REASON_INPUTS, TW_VALUE_ERROR,
-            "Input 0 of layer \"%s\" is incompatible with the layer: expected ndim=%d, found ndim=%d. Full shape received: %s",
-            self->name, rank_of(rnn), input->rank, text ? text : "");
-        tw__free(text);
-        return tw__error_status();
+        return refuse_rank(rnn, input);
     }
     tw_shape step = { .rank = input->rank - 1, .dims = { input->dims[rnn->settings.time_major ? 1 : 0] } };
     memcpy(step.dims + 1, input->dims + 2, (size_t)(input->rank - 2) * sizeof *step.dims);

@@ -115,6 +115,19 @@ static tw_status own_step(const tw__sequence *s, tw__cell *cell, tw_tensor *x, t
     return status;
 }
 
+static tw_value call_cell(const tw__sequence *s, const tw_value *given)
+{
+    if (!s->constants)
+        return tw__layer_call_values(s->cell, given, 2, s->training);
+    tw__dict dict = { 0 };
+    tw__dict_put(&dict, "constants", tw__value_copy(s->constants));
+    tw__auto(tw_value_free) tw_value named = tw__dict_take(&dict);
+    tw_value arguments = { .kind = TW_VALUE_TUPLE, .list = { (tw_value *)(uintptr_t)given, 2 } }, made = tw__value_none();
+    if (named.kind == TW_VALUE_DICT)
+        tw__language.invoke(s->cell, &arguments, &named, s->training < 0 ? tw__learning_phase() : s->training, &made);
+    return made;
+}
+
 tw_status tw__cell_step_any(const tw__sequence *s, tw_tensor *x, tw_tensor *const *states, tw_tensor **output, tw_tensor **next)
 {
     tw__cell *own = tw__cell_of(s->cell);
@@ -129,7 +142,7 @@ tw_status tw__cell_step_any(const tw__sequence *s, tw_tensor *x, tw_tensor *cons
         *item = given[1];
         given[1] = (tw_value){ .kind = TW_VALUE_LIST, .list = { item, 1 } };
     }
-    tw__auto(tw_value_free) tw_value result = tw__layer_call_values(s->cell, given, 2, s->training);
+    tw__auto(tw_value_free) tw_value result = call_cell(s, given);
     tw_value_free(&given[1]);
     tw_tensor *found[TW_MOST_STATES];
     bool good = tw__value_is_list(&result) && result.list.count == 2 && result.list.items[0].kind == TW_VALUE_TENSOR &&

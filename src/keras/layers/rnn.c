@@ -329,9 +329,8 @@ static tw_status rnn_build(tw_layer *self, const tw_shape *input)
 {
     tw__rnn *rnn = (tw__rnn *)self;
     TW_TRY(check_cell(rnn));
-    if (input->rank < 3 || !fits(rnn, input)) {
+    if (input->rank < 3 || !fits(rnn, input))
         return refuse_rank(rnn, input);
-    }
     tw_shape step = { .rank = input->rank - 1, .dims = { input->dims[rnn->settings.time_major ? 1 : 0] } };
     memcpy(step.dims + 1, input->dims + 2, (size_t)(input->rank - 2) * sizeof *step.dims);
     if (!cell_in(rnn)->foreign_call) {                 /* cells of an embedding language are built by their first call */

@@ -57,7 +57,13 @@ static bool cast(tw__lowering *l)
     return same && GIVE(tw__hlo_convert(l, X, to));
 }
 
-/* Integer division by zero is an error that only the host tells. */
+/* Integers to negative powers are an error, as is … */
+static bool power(tw__lowering *l)
+{
+    return !tw__dtype_is_integer(X.dtype) && GIVE(BINARY("power", X, Y));
+}
+
+/* … integer division by zero: only the host tells them. */
 static bool divide(tw__lowering *l)
 {
     return !tw__dtype_is_integer(X.dtype) && GIVE(BINARY("divide", X, Y));
@@ -314,7 +320,7 @@ const tw__lower_row tw__lower_elementwise[] = {
     { "RealDiv", divide, NULL },
     { "Maximum", extreme, "maximum" },
     { "Minimum", extreme, "minimum" },
-    { "Pow", binary, "power" },
+    { "Pow", power, NULL },
     { "Atan2", binary, "atan2" },
     { "LogicalAnd", binary, "and" },
     { "LogicalOr", binary, "or" },

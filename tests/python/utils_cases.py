@@ -66,7 +66,7 @@ def progress(tf, case):
             bar = u.Progbar(target, interval=0, **arguments)
             for method, amount, values in steps:
                 getattr(bar, method)(amount, values)
-        return re.sub(r"ETA: [\d:s]+", "ETA", re.sub(r"\d+[mu]?s/(\w+)", r"T/\1", re.sub(r"- \d+s", "- T", out.getvalue()))).replace("\b", "").replace(" " * 2, "").rstrip(" ")
+        return re.sub(r"ETA: [\d:s]+", "ETA", re.sub(r"\d+[mu]?s/(\w+)", r"T/\1", re.sub(r"- \d+s", "- T", out.getvalue()))).replace("\b", "").replace(" " * 2, "").replace(" \r", "\r").rstrip(" ")  # how much a line is filled up depends on the times
     steps = [("update", 1, [("loss", 2.), ("acc", .5)]), ("update", 3, [("loss", 1.)]), ("add", 2, [("loss", .0001), ("acc", np.float32(.25))])]
     case("Progbar", lambda: shown(steps, 5))
     case("Progbar unknown", lambda: shown(steps, None))

@@ -37,12 +37,7 @@ enum {
     CLIENT_DEVICES = 16,
     CLIENT_COMPILE = 20,
     BUFFER_FROM_HOST = 22,
-    DESCRIPTION_KIND = 26,
-    DEVICE_DESCRIPTION = 29,
-    EXECUTABLE_DESTROY = 40,
-    EXECUTABLE_OUTPUTS = 44,
     LOADED_DESTROY = 50,
-    LOADED_EXECUTABLE = 51,
     LOADED_EXECUTE = 55,
     BUFFER_DESTROY = 58,
     BUFFER_TO_HOST = 70,
@@ -61,9 +56,7 @@ enum {
 typedef ARGS(void *handle;) handle_args;
 typedef ARGS(void *handle; const char *text; size_t length;) text_args;
 typedef ARGS(void *handle; int32_t code;) code_args;
-typedef ARGS(void *handle; void *result;) result_args;
 typedef ARGS(void *handle; void *const *items; size_t count;) list_args;
-typedef ARGS(void *handle; size_t count;) count_args;
 
 typedef struct named {
     size_t size;
@@ -104,12 +97,12 @@ static struct {
     void *client;
     void *const *devices;
     size_t device_count;
-    char platform[32], type[16];
+    char platform[32];
     tw_status failed; /* starting it did, and would again */
     char *why;
 } plugin;
 static _Atomic bool started;
-static _Atomic int64_t bytes_now, bytes_most, put_count, got_count, run_count, compile_count;
+static _Atomic int64_t put_count, got_count, run_count, compile_count;
 
 typedef void *(*entry)(void *);
 
@@ -211,22 +204,9 @@ static tw_status load(void)
     return check(CALL(PLUGIN_INITIALIZE, &args), "starting");
 }
 
-static void settle_type(void)
-{
-    const char *as = getenv("THALWEG_PJRT_AS");
-    const char *type = as && *as                                                           ? as
-                       : strstr(plugin.platform, "tpu")                                    ? "TPU"
-                       : strstr(plugin.platform, "cpu") || strstr(plugin.platform, "Host") ? "XLA_CPU"
-                                                                                           : "GPU";
-    snprintf(plugin.type, sizeof plugin.type, "%s", type);
-}
-
 static tw_status create(void)
 {
-    const char *count = getenv("THALWEG_PJRT_DEVICES");
-    named option = {
-        .size = 56, .name = "cpu_device_count", .name_length = 16, .type = 1, .integer = count ? atol(count) : 1, .count = 1
-    };
+    named option = { .size = 56, .name = "cpu_device_count", .name_length = 16, .type = 1, .integer = 1, .count = 1 };
     bool processor = strstr(plugin.path, "cpu") || strcmp(plugin.name, "cpu") == 0;
     create_args args = { .options = &option, .count = processor ? 1 : 0 };
     TW_TRY(check(CALL(CLIENT_CREATE, &args), "starting the client"));
@@ -235,7 +215,6 @@ static tw_status create(void)
     TW_TRY(check(CALL(CLIENT_PLATFORM, &platform), "asking for the platform"));
     TW_TRY(check(CALL(CLIENT_DEVICES, &devices), "listing devices"));
     snprintf(plugin.platform, sizeof plugin.platform, "%.*s", (int)platform.length, platform.text);
-    settle_type();
     plugin.devices = devices.items;
     plugin.device_count = devices.count;
     plugin.client = args.client;
@@ -270,30 +249,9 @@ tw_status tw__pjrt_start(void)
     return status;
 }
 
-int tw__pjrt_device_count(void)
-{
-    return (int)plugin.device_count;
-}
-
 const char *tw__pjrt_platform(void)
 {
     return plugin.platform;
-}
-
-const char *tw__pjrt_device_type(void)
-{
-    return plugin.type;
-}
-
-char *tw__pjrt_device_kind(int device)
-{
-    result_args description = { .handle = plugin.devices[device] };
-    if (check(CALL(DEVICE_DESCRIPTION, &description), "describing a device") != TW_OK)
-        return NULL;
-    text_args kind = { .handle = description.result };
-    if (check(CALL(DESCRIPTION_KIND, &kind), "describing a device") != TW_OK)
-        return NULL;
-    return tw__strndup(kind.text, kind.length);
 }
 
 /* ---- memory ---- */
@@ -313,27 +271,11 @@ bool tw__pjrt_has_dtype(tw_dtype dtype)
     return type_number(dtype) != 0;
 }
 
-static int64_t bytes_of(const tw__remote *remote)
-{
-    int64_t count = 1;
-    for (int i = 0; i < remote->shape.rank; i++)
-        count *= remote->shape.dims[i];
-    return count * (int64_t)tw_dtype_size(remote->dtype);
-}
-
-static void count_bytes(int64_t more)
-{
-    int64_t now = atomic_fetch_add(&bytes_now, more) + more, most = atomic_load(&bytes_most);
-    while (now > most && !atomic_compare_exchange_weak(&bytes_most, &most, now))
-        ;
-}
-
 static void drop_buffer(tw__remote *remote)
 {
     if (remote->buffer) {
         handle_args args = { .handle = remote->buffer };
         CALL(BUFFER_DESTROY, &args);
-        count_bytes(-bytes_of(remote));
     }
     remote->buffer = NULL;
 }
@@ -344,12 +286,6 @@ static void remote_destroy(void *self)
 }
 
 const tw_class tw__remote_class = { .name = "Remote", .size = sizeof(tw__remote), .destroy = remote_destroy };
-
-static void set_buffer(tw__remote *remote, void *buffer)
-{
-    remote->buffer = buffer;
-    count_bytes(bytes_of(remote));
-}
 
 tw__remote *tw__remote_new(tw_dtype dtype, const tw_shape *shape, int device)
 {
@@ -380,7 +316,7 @@ tw__remote *tw__remote_put(const tw_tensor *tensor, int device)
         tw_release(remote);
         return NULL;
     }
-    set_buffer(remote, args.buffer);
+    remote->buffer = args.buffer;
     atomic_fetch_add(&put_count, 1);
     return remote;
 }
@@ -402,16 +338,6 @@ tw_tensor *tw__remote_get(const tw__remote *remote)
     }
     atomic_fetch_add(&got_count, 1);
     return tensor;
-}
-
-int64_t tw__pjrt_bytes_now(void)
-{
-    return atomic_load(&bytes_now);
-}
-
-int64_t tw__pjrt_bytes_most(void)
-{
-    return atomic_load(&bytes_most);
 }
 
 tw__pjrt_counts tw__pjrt_count(void)
@@ -471,6 +397,6 @@ tw_status tw__pjrt_execute(tw__executable *executable, tw__remote *const *argume
     TW_TRY(check(CALL(LOADED_EXECUTE, &args), "running a program"));
     atomic_fetch_add(&run_count, 1);
     for (int i = 0; i < result_count; i++)
-        set_buffer(results[i], out[i]);
+        results[i]->buffer = out[i];
     return wait_for(done[0], "running a program");
 }

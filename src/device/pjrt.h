@@ -16,10 +16,7 @@ tw_status tw__pjrt_register(const char *plugin);
 tw_status tw__pjrt_start(void);
 
 /* ---- what there is, after tw__pjrt_start ---- */
-int tw__pjrt_device_count(void);
-const char *tw__pjrt_platform(void);    /* "cpu", "tpu", "cuda" */
-const char *tw__pjrt_device_type(void); /* what programs call them: "GPU", "TPU" or "CPU"; THALWEG_PJRT_AS decides */
-char *tw__pjrt_device_kind(int device); /* as the plug-in describes it; for tw__free, NULL on failure */
+const char *tw__pjrt_platform(void); /* "cpu", "tpu", "cuda" */
 
 /* ---- memory ---- */
 /* A value on a device. */
@@ -34,7 +31,6 @@ extern const tw_class tw__remote_class;
 bool tw__pjrt_has_dtype(tw_dtype dtype);                         /* whether such values can be on a device */
 tw__remote *tw__remote_put(const tw_tensor *tensor, int device); /* a copy; NULL on failure */
 tw_tensor *tw__remote_get(const tw__remote *remote);
-int64_t tw__pjrt_bytes_now(void), tw__pjrt_bytes_most(void); /* that values take on all devices */
 /* How many values went to devices and came back so far. */
 typedef struct tw__pjrt_counts {
     int64_t put, got, executed, compiled;

@@ -107,7 +107,7 @@ static bool entropy(tw__lowering *l)
     return tw__lower_give(l, 0, loss) && tw__lower_give(l, 1, BINARY("subtract", UNARY("exponential", logs), labels));
 }
 
-/* Labels outside of the classes are NaN, as the host has them in graphs that are compiled. */
+/* Labels outside of the classes give NaN: programs have no errors. */
 static bool sparse_entropy(tw__lowering *l)
 {
     tw__hlo labels = tw__hlo_broadcast_in(l, l->inputs[1], &X.shape, (int[]){ 0 }), logs = log_softmax_of(l, X);

@@ -1,5 +1,5 @@
 /* Parts of a plan as programs of a PJRT plug-in: in a function that is to be compiled (tf.function(jit_compile=True)), steps that
- * have a lowering (lower/lower.h) and whose shapes are known become one step, which runs them on the device.
+ * have a lowering (lower/program.h) and whose shapes are known become one step, which runs them on the device.
  *
  * Steps are taken in their order. A step that can't be lowered runs on the host: before the program that is being collected, if
  * it needs nothing of that; else the program ends there, and another one begins behind it. Values of variables stay on the device
@@ -8,7 +8,7 @@
 
 #include "device/pjrt.h"
 #include "exec/internal.h"
-#include "lower/lower.h"
+#include "exec/plugin.h"
 #include "op/resource.h"
 
 /* One program. */
@@ -137,6 +137,7 @@ static tw_status run_part(const tw__step *step, tw_tensor *const *inputs, tw_ten
 
 typedef struct collector {
     tw__plan *plan;
+    const tw__lowerings *lower;
     bool processor;
     bool *inside; /* by place: made in the program that is being collected */
     int *steps;   /* of that program */
@@ -156,7 +157,7 @@ static bool lowerable(const collector *c, const tw__step *step)
 {
     enum { MOST = 64 };
     tw__hlo inputs[MOST], outputs[MOST];
-    if (step->run || step->input_count > MOST || step->output_count > MOST || !tw__lower_find(step->op))
+    if (step->run || step->input_count > MOST || step->output_count > MOST || !c->lower->has(step->op))
         return false;
     for (int i = 0; i < step->input_count; i++) {
         inputs[i] = value_of(c->plan, step->inputs[i]);
@@ -168,7 +169,7 @@ static bool lowerable(const collector *c, const tw__step *step)
         if (!tw__pjrt_has_dtype(outputs[i].dtype) || !tw__shape_known(&outputs[i].shape))
             return false;
     }
-    return tw__program_takes(step->op, step->attrs, inputs, step->input_count, outputs, step->output_count, c->processor);
+    return c->lower->takes(step->op, step->attrs, inputs, step->input_count, outputs, step->output_count, c->processor);
 }
 
 /* A value as the program sees it: made inside, a constant, or an argument or variable that it gets. */
@@ -180,12 +181,12 @@ static tw_status program_value(collector *c, tw__program_writer *w, int32_t plac
     if (value->id != -1)
         return TW_OK;
     if (p->dtype == TW_RESOURCE) {
-        TW_TRY(tw__program_variable(w, value));
+        TW_TRY(c->lower->variable(w, value));
         handles[(*handle_count)++] = place;
     } else if (p->constant && tw_tensor_bytes(p->constant) <= 4096) {
-        *value = tw__hlo_tensor(&w->lowering, p->constant);
+        *value = c->lower->constant(w, p->constant);
     } else {
-        TW_TRY(tw__program_argument(w, p->dtype, &p->shape, value));
+        TW_TRY(c->lower->argument(w, p->dtype, &p->shape, value));
         arguments[(*argument_count)++] = place;
     }
     value->constant = p->constant;
@@ -206,7 +207,7 @@ static tw_status write_calls(collector *c, tw__program_writer *w, int32_t *argum
         }
         for (int i = 0; i < step->output_count; i++)
             outputs[i] = value_of(c->plan, step->outputs[i]);
-        *written = tw__program_call(w, step->op, step->attrs, inputs, step->input_count, outputs, step->output_count);
+        *written = c->lower->call(w, step->op, step->attrs, inputs, step->input_count, outputs, step->output_count);
         if (!*written)
             return TW_OK;
         for (int i = 0; i < step->output_count; i++)
@@ -237,7 +238,7 @@ static part *part_new(collector *c, tw__program_writer *w, const int32_t *result
         p->shapes[i] = values[i].shape;
     }
     w->variables = p->variables;
-    made = made && tw__program_text(w, values, result_count, &text) == TW_OK;
+    made = made && c->lower->text(w, values, result_count, &text) == TW_OK;
     w->variables = NULL;
     p->text_size = text.size;
     p->text = tw__text_take(&text);
@@ -328,9 +329,9 @@ static tw_status finish(collector *c)
     bool made = false;
     if (!c->step_count)
         return TW_OK;
-    tw__program_begin(&w, c->processor);
+    c->lower->begin(&w, c->processor);
     tw_status status = make_program(c, &w, &made);
-    tw__program_end(&w);
+    c->lower->end(&w);
     for (int s = made ? c->step_count - 1 : 0; s < c->step_count; s++)
         c->order[c->order_count++] = c->steps[s];
     for (int s = 0; s < c->step_count; s++) {
@@ -400,12 +401,15 @@ tw_status tw__pass_compile(tw__plan *plan)
     if (!is_compiled(plan->graph) || !tw__pjrt_wanted())
         return TW_OK;
     TW_TRY(tw__pjrt_start());
+    const tw__lowerings *lower = tw__lowerings_get();
+    TW_NEED(lower);
     size_t places = (size_t)plan->place_count + 1, steps = (size_t)plan->step_count + 1;
     tw__owned bool *inside = tw__alloc_array(places, 1);
     tw__owned int *listed = tw__alloc_array(steps, sizeof *listed), *order = tw__alloc_array(steps, sizeof *order);
     tw__owned tw__hlo *values = tw__alloc_array(places, sizeof *values);
     TW_NEED(inside && listed && order && values);
     collector c = { .plan = plan,
+                    .lower = lower,
                     .processor = strcmp(tw__pjrt_platform(), "cpu") == 0,
                     .inside = inside,
                     .steps = listed,

@@ -1,6 +1,6 @@
-/* From calls of ops to StableHLO text, which PJRT plug-ins compile (device/pjrt.h).
+/* Inside of this folder: how lowerings are written. What others see of them is program.h.
  *
- * A lowering (a `TW_LOWER` row) writes what one call computes, by the functions of this header, each of which appends an
+ * A lowering (a row of a table) writes what one call computes, by the functions of this header, each of which appends an
  * operation and gives its result. Shapes are all known. A lowering that can't express a call says false, before it writes
  * anything that matters: the op then runs on the host.
  *
@@ -14,45 +14,14 @@
 #ifndef TW_LOWER_H
 #define TW_LOWER_H
 
-#include "op/op.h"
-
-/* A value of the program: %id. */
-typedef struct tw__hlo {
-    int32_t id; /* -1: none; -2 - k: variable k of the program (a handle) */
-    tw_dtype dtype;
-    tw_shape shape;
-    tw_tensor *constant; /* its value where that is known; borrowed. Else NULL */
-} tw__hlo;
-
-/* A variable that the program reads or changes. */
-typedef struct tw__hlo_variable {
-    int32_t argument; /* the %id that it has at the start; -1: nobody asked yet */
-    tw__hlo now;      /* its present value; dtype TW_DTYPE_NONE: not known yet */
-    bool changed;
-} tw__hlo_variable;
-
-typedef struct tw__lowering {
-    const tw_op *op;
-    const tw_attr *attrs;
-    const tw__hlo *inputs;
-    tw__hlo *outputs; /* with dtypes and shapes; tw__lower_give sets the id */
-    int input_count, output_count;
-    tw__hlo_variable *variables;
-    tw__text *text;
-    int32_t next;         /* the next id */
-    bool processor;       /* the platform is a CPU: some forms are faster there */
-    const char *argument; /* of the row */
-} tw__lowering;
+#include "lower/program.h"
 
 typedef bool tw__lower_function(tw__lowering *lowering);
-typedef struct tw__lower_row {
+struct tw__lower_row {
     const char *op;
     tw__lower_function *function;
     const char *argument; /* what the function is told: the name of an operation, mostly */
-} tw__lower_row;
-const tw__lower_row *tw__lower_find(const tw_op *op); /* NULL: there is none */
-int tw__lower_count(void);
-const tw__lower_row *tw__lower_at(int index);
+};
 
 /* The tables of the files in this folder. */
 extern const tw__lower_row tw__lower_elementwise[], tw__lower_shapes[], tw__lower_reductions[], tw__lower_products[],
@@ -102,30 +71,5 @@ const char *tw__hlo_dtype(tw_dtype dtype);                                /* "f3
 void tw__hlo_ints(tw__text *text, const int64_t *values, int count);      /* "1, 2" */
 /* The type of a value, as text, in one of 8 buffers of the thread, used in turn. */
 const char *tw__hlo_type_text(tw__hlo value);
-
-/* ---- a whole program (program.c) ---- */
-typedef struct tw__program_writer {
-    tw__lowering lowering;
-    tw__text body;
-    tw__hlo *arguments; /* in the order of their ids */
-    int argument_count;
-    size_t argument_capacity;
-    tw__hlo_variable *variables;
-    int variable_count;
-    size_t variable_capacity;
-} tw__program_writer;
-void tw__program_begin(tw__program_writer *w, bool processor);
-void tw__program_end(tw__program_writer *w);
-tw_status tw__program_argument(tw__program_writer *w, tw_dtype dtype, const tw_shape *shape, tw__hlo *value);
-tw_status tw__program_variable(tw__program_writer *w, tw__hlo *value);
-/* Whether the call can be lowered: nothing is kept of the try. */
-bool tw__program_takes(const tw_op *op, const tw_attr *attrs, const tw__hlo *inputs, int input_count, tw__hlo *outputs,
-                       int output_count, bool processor);
-/* Writes a call; false: it can't be lowered after all. */
-bool tw__program_call(tw__program_writer *w, const tw_op *op, const tw_attr *attrs, const tw__hlo *inputs, int input_count,
-                      tw__hlo *outputs, int output_count);
-/* The program: arguments and then the variables that are used, donated where they change; results and then the new values of
- * variables that changed. */
-tw_status tw__program_text(tw__program_writer *w, const tw__hlo *results, int result_count, tw__text *text);
 
 #endif

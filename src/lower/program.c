@@ -5,7 +5,7 @@ static const tw__lower_row *const tables[] = { tw__lower_elementwise, tw__lower_
                                                tw__lower_products,    tw__lower_pictures, tw__lower_state };
 enum { TABLES = sizeof tables / sizeof *tables };
 
-const tw__lower_row *tw__lower_find(const tw_op *op)
+static const tw__lower_row *find(const tw_op *op)
 {
     for (int t = 0; t < TABLES; t++) {
         for (const tw__lower_row *row = tables[t]; row->op; row++) {
@@ -16,23 +16,20 @@ const tw__lower_row *tw__lower_find(const tw_op *op)
     return NULL;
 }
 
-const tw__lower_row *tw__lower_at(int index)
+static bool has(const tw_op *op)
+{
+    return find(op) != NULL;
+}
+
+static const char *name_at(int index)
 {
     for (int t = 0; t < TABLES; t++) {
         for (const tw__lower_row *row = tables[t]; row->op; row++) {
             if (index-- == 0)
-                return row;
+                return row->op;
         }
     }
     return NULL;
-}
-
-int tw__lower_count(void)
-{
-    int count = 0;
-    while (tw__lower_at(count))
-        count++;
-    return count;
 }
 
 bool tw__lower_give(tw__lowering *l, int output, tw__hlo value)
@@ -75,13 +72,13 @@ bool tw__lower_write(tw__lowering *l, int input, tw__hlo value)
     return true;
 }
 
-void tw__program_begin(tw__program_writer *w, bool processor)
+static void program_begin(tw__program_writer *w, bool processor)
 {
     *w = (tw__program_writer){ .lowering = { .processor = processor } };
     w->lowering.text = &w->body;
 }
 
-void tw__program_end(tw__program_writer *w)
+static void program_end(tw__program_writer *w)
 {
     tw__text_free(&w->body);
     tw__free(w->arguments);
@@ -89,7 +86,7 @@ void tw__program_end(tw__program_writer *w)
     *w = (tw__program_writer){ 0 };
 }
 
-tw_status tw__program_argument(tw__program_writer *w, tw_dtype dtype, const tw_shape *shape, tw__hlo *value)
+static tw_status program_argument(tw__program_writer *w, tw_dtype dtype, const tw_shape *shape, tw__hlo *value)
 {
     TW_TRY(TW_GROW(w->arguments, w->argument_capacity, (size_t)w->argument_count + 1));
     *value = (tw__hlo){ .id = w->lowering.next++, .dtype = dtype, .shape = *shape };
@@ -97,7 +94,7 @@ tw_status tw__program_argument(tw__program_writer *w, tw_dtype dtype, const tw_s
     return TW_OK;
 }
 
-tw_status tw__program_variable(tw__program_writer *w, tw__hlo *value)
+static tw_status program_variable(tw__program_writer *w, tw__hlo *value)
 {
     TW_TRY(TW_GROW(w->variables, w->variable_capacity, (size_t)w->variable_count + 1));
     *value = (tw__hlo){ .id = -2 - w->variable_count, .dtype = TW_RESOURCE };
@@ -105,10 +102,10 @@ tw_status tw__program_variable(tw__program_writer *w, tw__hlo *value)
     return TW_OK;
 }
 
-bool tw__program_call(tw__program_writer *w, const tw_op *op, const tw_attr *attrs, const tw__hlo *inputs, int input_count,
-                      tw__hlo *outputs, int output_count)
+static bool program_call(tw__program_writer *w, const tw_op *op, const tw_attr *attrs, const tw__hlo *inputs, int input_count,
+                         tw__hlo *outputs, int output_count)
 {
-    const tw__lower_row *row = tw__lower_find(op);
+    const tw__lower_row *row = find(op);
     tw__lowering *l = &w->lowering;
     if (!row)
         return false;
@@ -125,26 +122,26 @@ bool tw__program_call(tw__program_writer *w, const tw_op *op, const tw_attr *att
     return row->function(l) && !w->body.failed;
 }
 
-bool tw__program_takes(const tw_op *op, const tw_attr *attrs, const tw__hlo *inputs, int input_count, tw__hlo *outputs,
-                       int output_count, bool processor)
+static bool program_takes(const tw_op *op, const tw_attr *attrs, const tw__hlo *inputs, int input_count, tw__hlo *outputs,
+                          int output_count, bool processor)
 {
     tw__program_writer w;
-    tw__program_begin(&w, processor);
+    program_begin(&w, processor);
     tw__owned tw__hlo *given = tw__alloc_array((size_t)input_count + 1, sizeof *given);
     bool takes = given != NULL;
     for (int i = 0; takes && i < input_count; i++) {
         given[i] = inputs[i];
         if (inputs[i].dtype == TW_RESOURCE)
-            takes = tw__program_variable(&w, &given[i]) == TW_OK;
+            takes = program_variable(&w, &given[i]) == TW_OK;
         else
             given[i].id = w.lowering.next++;
     }
-    takes = takes && tw__program_call(&w, op, attrs, given, input_count, outputs, output_count);
-    tw__program_end(&w);
+    takes = takes && program_call(&w, op, attrs, given, input_count, outputs, output_count);
+    program_end(&w);
     return takes;
 }
 
-tw_status tw__program_text(tw__program_writer *w, const tw__hlo *results, int result_count, tw__text *text)
+static tw_status program_text(tw__program_writer *w, const tw__hlo *results, int result_count, tw__text *text)
 {
     int given = 0, changed = result_count;
     tw__text_add(text, "module @thalweg {\nfunc.func @main(");
@@ -176,3 +173,23 @@ tw_status tw__program_text(tw__program_writer *w, const tw__hlo *results, int re
     tw__text_free(&ids);
     return failed ? TW_RESOURCE_EXHAUSTED : TW_OK;
 }
+
+static tw__hlo program_constant(tw__program_writer *w, const tw_tensor *tensor)
+{
+    return tw__hlo_tensor(&w->lowering, tensor);
+}
+
+const tw__lowerings tw__lowerings_table = {
+    .version = TW_VERSION,
+    .size = sizeof(tw__lowerings),
+    .name_at = name_at,
+    .has = has,
+    .begin = program_begin,
+    .end = program_end,
+    .argument = program_argument,
+    .variable = program_variable,
+    .constant = program_constant,
+    .takes = program_takes,
+    .call = program_call,
+    .text = program_text,
+};

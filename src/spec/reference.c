@@ -1,25 +1,12 @@
 /* What is written about functions, classes and ops. It is no part of the library but a file beside it, reference.bin
  * (tools/collect_rows.py), which is read when somebody first asks. Without it every text is empty. */
-#include <dlfcn.h>
-#include <limits.h>
-#include <stdlib.h>
-#include <unistd.h>
-
+#include "base/beside.h"
 #include "codec/codec.h"
 #include "spec/spec.h"
 
 /* Before the zlib stream: these letters and the size of the texts in four bytes, the lowest first. */
 static const char magic[] = "THALWEG reference 1\n";
 enum { HEAD = sizeof magic - 1 + 4, LIMIT = 1 << 26 };
-
-/* Relative to the folder of the library, or of the program that it is linked into. A Python package has the file beside its
- * extension. */
-static const char *const places[] = {
-    "thalweg/reference.bin",
-    "reference.bin",
-    "../" TW_LIBRARY_FOLDER "/thalweg/reference.bin",
-    "../lib/thalweg/reference.bin",
-};
 
 /* Keys and texts by turns, each with a NUL behind it, in the order of the keys. */
 typedef struct reference {
@@ -34,35 +21,14 @@ static void end_reference(void)
     tw__free(atomic_exchange(&read_one, NULL));
 }
 
-/* The file's bytes if it is such a file, for tw__free. */
-static char *read_at(const char *folder, const char *place, size_t *size)
+/* The file's bytes if there is such a file, for tw__free. */
+static char *find_file(size_t *size)
 {
-    tw__owned char *path = tw__format("%s/%s", folder, place);
-    char *data = path && access(path, R_OK) == 0 ? tw__file_read_all(path, LIMIT, size) : NULL;
+    tw__owned char *path = tw__beside("reference.bin");
+    char *data = path ? tw__file_read_all(path, LIMIT, size) : NULL;
     if (data && *size > HEAD && memcmp(data, magic, sizeof magic - 1) == 0)
         return data;
     tw__free(data);
-    return NULL;
-}
-
-/* Looks beside the file that holds this code; that of a program is known by its link, whatever it was called by. */
-static char *find_file(size_t *size)
-{
-    char program[PATH_MAX + 1] = "";
-    Dl_info info;
-    if (dladdr(magic, &info) && info.dli_fname && !realpath(info.dli_fname, program))
-        program[0] = 0;
-    for (int attempt = 0; attempt < 2; attempt++) {
-        char *slash = strrchr(program, '/');
-        for (size_t i = 0; slash && i < sizeof places / sizeof *places; i++) {
-            *slash = 0;
-            char *data = read_at(program, places[i], size);
-            if (data)
-                return data;
-        }
-        ssize_t length = readlink("/proc/self/exe", program, PATH_MAX);
-        program[length > 0 ? length : 0] = 0;
-    }
     return NULL;
 }
 

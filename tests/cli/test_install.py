@@ -56,7 +56,7 @@ def test_what_is_there(tree):
                 "share/doc/thalweg/LICENSE", "share/doc/thalweg/CHANGELOG.md", "share/doc/thalweg/examples/python/demo.py", "share/doc/thalweg/c.md",
                 "share/bash-completion/completions/thalweg", "share/zsh/site-functions/_thalweg", "share/fish/vendor_completions.d/thalweg.fish", "share/doc/thalweg/examples/c/mlp_checkpoint.c",
                 "lib/cmake/thalweg/thalweg-config.cmake", "lib/cmake/thalweg/thalweg-config-version.cmake", "lib/cmake/thalweg/thalweg-targets.cmake",
-                "lib/thalweg/python/thalweg/__init__.py", "lib/thalweg/python/thalweg/__main__.py",
+                "lib/thalweg/python/thalweg/__init__.py", "lib/thalweg/python/thalweg/__main__.py", "lib/thalweg/libthalweg-pjrt.so", "lib/thalweg/python/thalweg/libthalweg-pjrt.so",
                 "lib/thalweg/python/thalweg/_core.abi3.so", "lib/thalweg/python/thalweg-stubs/__init__.pyi", "lib/python3/dist-packages/thalweg.pth"}
     assert not expected - files
     assert os.path.realpath(os.path.join(tree, "lib/libthalweg.so")) == os.path.join(os.path.realpath(tree), "lib/libthalweg.so.0.1.0")
@@ -82,6 +82,8 @@ def test_symbols(tree):
     assert len(names) > 300 and not [n for n in names if not n.startswith("tw_")]
     extension = os.path.join(tree, "lib/thalweg/python/thalweg/_core.abi3.so")
     assert [line.split()[-1] for line in run("nm", "-D", "--defined-only", extension).splitlines()] == ["PyInit__core"]
+    lowerings = run("nm", "-D", os.path.join(tree, "lib/thalweg/libthalweg-pjrt.so")).splitlines()  # it gets what it uses of the library at run time
+    assert [line.split()[-1] for line in lowerings if " tw_" in line] == ["tw__lowerings_open"]
 
 
 def test_size(tree):

@@ -5,8 +5,37 @@
 #include "op/array/array.h"
 #include "rows.h"
 
+/* One argument of a call. */
+typedef struct operand {
+    int kind;
+    union {
+        tw_tensor *tensor;
+        double number;
+        int64_t integer;
+        const tw_attr *attr;
+    };
+} operand;
+
+static int operands_read(operand *operands, uint64_t kinds, va_list list)
+{
+    int count = 0;
+    for (; kinds; kinds >>= TW_OPERAND_BITS) {
+        operand *o = &operands[count++];
+        o->kind = kinds & ((1 << TW_OPERAND_BITS) - 1);
+        if (o->kind == TW_OPERAND_TENSOR)
+            o->tensor = va_arg(list, tw_tensor *);
+        else if (o->kind == TW_OPERAND_NUMBER)
+            o->number = va_arg(list, double);
+        else if (o->kind == TW_OPERAND_ATTR)
+            o->attr = va_arg(list, const tw_attr *);
+        else
+            o->integer = o->kind == TW_OPERAND_INT ? va_arg(list, int) : va_arg(list, int64_t);
+    }
+    return count;
+}
+
 /* The first tensor among the operands; numbers have its dtype. */
-static const tw_tensor *first_tensor(const tw__operand *operands, int count)
+static const tw_tensor *first_tensor(const operand *operands, int count)
 {
     int at = 0;
     while (at < count && operands[at].kind != TW_OPERAND_TENSOR)
@@ -14,8 +43,10 @@ static const tw_tensor *first_tensor(const tw__operand *operands, int count)
     return at < count ? operands[at].tensor : NULL;
 }
 
-tw_status tw__call_all(const tw_op *op, tw_tensor **outputs, int room, const tw__operand *operands, int count)
+static tw_status call_listed(const tw_op *op, tw_tensor **outputs, int room, uint64_t kinds, va_list list)
 {
+    operand operands[TW_MAX_OPERANDS];
+    int count = operands_read(operands, kinds, list);
     tw_tensor *inputs[TW_MAX_OPERANDS], *made[TW_MAX_OPERANDS]; /* made: those inputs that are released here */
     tw_attr attrs[TW_MAX_OPERANDS];
     int input_count = 0, attr_count = 0, made_count = 0;
@@ -23,17 +54,17 @@ tw_status tw__call_all(const tw_op *op, tw_tensor **outputs, int room, const tw_
     for (int i = 0; i < room; i++)
         outputs[i] = NULL;
     for (int i = 0; i < count && status == TW_OK; i++) {
-        const tw__operand *operand = &operands[i];
-        tw_tensor *input = operand->tensor;
-        if (operand->kind == TW_OPERAND_ATTR) {
-            attrs[attr_count++] = operand->attr;
+        const operand *o = &operands[i];
+        tw_tensor *input = o->tensor;
+        if (o->kind == TW_OPERAND_ATTR) {
+            attrs[attr_count++] = *o->attr;
             continue;
         }
-        if (operand->kind != TW_OPERAND_TENSOR)
-            made[made_count++] = input = operand->kind == TW_OPERAND_NUMBER
-                                             ? tw__grad_constant(operand->number, first_tensor(operands, count))
-                                         : operand->kind == TW_OPERAND_INT ? tw_tensor_int((int32_t)operand->integer)
-                                                                           : tw_tensor_int64(operand->integer);
+        if (o->kind != TW_OPERAND_TENSOR)
+            made[made_count++] = input = o->kind == TW_OPERAND_NUMBER
+                                             ? tw__grad_constant(o->number, first_tensor(operands, count))
+                                         : o->kind == TW_OPERAND_INT ? tw_tensor_int((int32_t)o->integer)
+                                                                     : tw_tensor_int64(o->integer);
         if (!input)
             status = tw__fail(TW_INVALID_ARGUMENT, "%s: input %d is NULL", op->name, input_count);
         inputs[input_count++] = input;
@@ -45,17 +76,48 @@ tw_status tw__call_all(const tw_op *op, tw_tensor **outputs, int room, const tw_
     return status;
 }
 
-tw_tensor *tw__call_of(const tw_op *op, const tw__operand *operands, int count)
+tw_status tw__call_all(const tw_op *op, tw_tensor **outputs, int room, uint64_t kinds, ...)
+{
+    va_list list;
+    va_start(list, kinds);
+    tw_status status = call_listed(op, outputs, room, kinds, list);
+    va_end(list);
+    return status;
+}
+
+static tw_tensor *call_one(const tw_op *op, uint64_t kinds, va_list list)
 {
     tw_tensor *output = NULL, *inputs[TW_MAX_OPERANDS];
-    int tensors = 0; /* the usual call has nothing else */
-    while (tensors < count && operands[tensors].kind == TW_OPERAND_TENSOR && operands[tensors].tensor) {
-        inputs[tensors] = operands[tensors].tensor;
-        tensors++;
+    uint64_t rest = kinds;
+    int count = 0; /* the usual call has tensors and nothing else */
+    va_list tensors;
+    va_copy(tensors, list);
+    for (; (rest & ((1 << TW_OPERAND_BITS) - 1)) == TW_OPERAND_TENSOR; rest >>= TW_OPERAND_BITS) {
+        if (!(inputs[count++] = va_arg(tensors, tw_tensor *)))
+            break;
     }
-    if (tensors == count)
+    va_end(tensors);
+    if (!rest)
         return tw__call(op, inputs, count, NULL, 0);
-    return tw__call_all(op, &output, 1, operands, count) == TW_OK ? output : NULL;
+    return call_listed(op, &output, 1, kinds, list) == TW_OK ? output : NULL;
+}
+
+tw_tensor *tw__call_of(const tw_op *op, uint64_t kinds, ...)
+{
+    va_list list;
+    va_start(list, kinds);
+    tw_tensor *output = call_one(op, kinds, list);
+    va_end(list);
+    return output;
+}
+
+tw_tensor *tw__temp_of(tw__temps *t, const tw_op *op, uint64_t kinds, ...)
+{
+    va_list list;
+    va_start(list, kinds);
+    tw_tensor *output = call_one(op, kinds, list);
+    va_end(list);
+    return tw__temp(t, output);
 }
 
 tw_status tw__temp_all(tw__temps *t, tw_tensor *const *tensors, int count, tw_status status)

@@ -22,77 +22,80 @@
 
 #define TW_CALL(op_name, ...) TW_CALL_OP(&tw__op_##op_name, __VA_ARGS__)
 #define TW_TEMP(op_name, ...) TW_TEMP_OP(&tw__op_##op_name, __VA_ARGS__)
-#define TW_CALL_OP(op_, ...) tw__call_of(op_, TW_OPERANDS(__VA_ARGS__))
-#define TW_TEMP_OP(op_, ...) ((tw_tensor *)tw__temp(t, tw__call_of(op_, TW_OPERANDS(__VA_ARGS__))))
-#define TW_CALL_ALL(outputs_, op_name, ...) \
-    tw__call_all(&tw__op_##op_name, outputs_, (int)(sizeof(outputs_) / sizeof *(outputs_)), TW_OPERANDS(__VA_ARGS__))
+#define TW_CALL_OP(op_, ...) TW_ORDERED(__COUNTER__, (tw__call_of, op_), __VA_ARGS__)
+#define TW_TEMP_OP(op_, ...) TW_ORDERED(__COUNTER__, (tw__temp_of, t, op_), __VA_ARGS__)
+#define TW_CALL_ALL(outputs_, op_name, ...)                                                                            \
+    TW_ORDERED(__COUNTER__, (tw__call_all, &tw__op_##op_name, outputs_, (int)(sizeof(outputs_) / sizeof *(outputs_))), \
+               __VA_ARGS__)
 #define TW_TEMP_ALL(outputs_, op_name, ...) \
     tw__temp_all(t, outputs_, (int)(sizeof(outputs_) / sizeof *(outputs_)), TW_CALL_ALL(outputs_, op_name, __VA_ARGS__))
 
 /* ---- arguments of calls ---- */
+/* They follow a number that tells their kinds, three bits each, the first one lowest; so a call is a few instructions. Variables
+ * hold them before, as arguments of calls are evaluated in any order, and ops shall run from left to right. */
 #define TW_MAX_OPERANDS 13
-typedef struct tw__operand {
-    enum { TW_OPERAND_TENSOR, TW_OPERAND_NUMBER, TW_OPERAND_INT, TW_OPERAND_INT64, TW_OPERAND_ATTR } kind;
-    union {
-        tw_tensor *tensor;
-        double number;
-        int64_t integer;
-        tw_attr attr;
-    };
-} tw__operand;
+#define TW_OPERAND_BITS 3
+enum { TW_OPERAND_END, TW_OPERAND_TENSOR, TW_OPERAND_NUMBER, TW_OPERAND_INT, TW_OPERAND_INT64, TW_OPERAND_ATTR };
 
-static inline tw__operand tw__operand_tensor(tw_tensor *x)
-{
-    return (tw__operand){ .kind = TW_OPERAND_TENSOR, .tensor = x };
-}
-
-static inline tw__operand tw__operand_number(double x)
-{
-    return (tw__operand){ .kind = TW_OPERAND_NUMBER, .number = x };
-}
-
-static inline tw__operand tw__operand_int(int x)
-{
-    return (tw__operand){ .kind = TW_OPERAND_INT, .integer = x };
-}
-
-static inline tw__operand tw__operand_int64(int64_t x)
-{
-    return (tw__operand){ .kind = TW_OPERAND_INT64, .integer = x };
-}
-
-static inline tw__operand tw__operand_attr(tw_attr x)
-{
-    return (tw__operand){ .kind = TW_OPERAND_ATTR, .attr = x };
-}
-
-#define TW_OPERAND(x)                     \
-    _Generic((x), tw_attr                 \
-             : tw__operand_attr, double   \
-             : tw__operand_number, int    \
-             : tw__operand_int, int64_t   \
-             : tw__operand_int64, default \
-             : tw__operand_tensor)(x)
-#define TW_OPERANDS(...) (const tw__operand[]){ TW_OPERANDS_OF(__VA_ARGS__) }, TW_ARGUMENT_COUNT(__VA_ARGS__)
+/* clang-format off */
+#define TW_KIND(x)                                                                                                       \
+    (uint64_t)_Generic((x), tw_tensor *: TW_OPERAND_TENSOR, void *: TW_OPERAND_TENSOR, double: TW_OPERAND_NUMBER,        \
+                       int: TW_OPERAND_INT, int64_t: TW_OPERAND_INT64, tw_attr: TW_OPERAND_ATTR)
+#define TW_PASSED(x) _Generic((x), tw_attr: &(x), default: (x))
+/* `id` makes the variables' names the call's own, `head` is the function and its first arguments in brackets. */
+#define TW_ORDERED(id, head, ...) TW_ORDERED_BY(TW_ARGUMENT_COUNT(__VA_ARGS__), id, head, __VA_ARGS__)
+#define TW_ORDERED_BY(count, id, head, ...)                                           \
+    __extension__({                                                                   \
+        TW_JOIN(TW_VARIABLES_, count)(id, __VA_ARGS__);                               \
+        TW_HEAD head, TW_JOIN(TW_KINDS_, count)(id), TW_JOIN(TW_PASSED_, count)(id)); \
+    })
+#define TW_HEAD(function, ...) function(__VA_ARGS__
 #define TW_ARGUMENT_COUNT(...) TW_ARGUMENT_14(__VA_ARGS__, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, )
 #define TW_ARGUMENT_14(a, b, c, d, e, f, g, h, i, j, k, l, m, n, ...) n
-#define TW_OPERANDS_OF(...) TW_JOIN(TW_OPERANDS_, TW_ARGUMENT_COUNT(__VA_ARGS__))(__VA_ARGS__)
-#define TW_OPERANDS_1(a) TW_OPERAND(a)
-#define TW_OPERANDS_2(a, ...) TW_OPERAND(a), TW_OPERANDS_1(__VA_ARGS__)
-#define TW_OPERANDS_3(a, ...) TW_OPERAND(a), TW_OPERANDS_2(__VA_ARGS__)
-#define TW_OPERANDS_4(a, ...) TW_OPERAND(a), TW_OPERANDS_3(__VA_ARGS__)
-#define TW_OPERANDS_5(a, ...) TW_OPERAND(a), TW_OPERANDS_4(__VA_ARGS__)
-#define TW_OPERANDS_6(a, ...) TW_OPERAND(a), TW_OPERANDS_5(__VA_ARGS__)
-#define TW_OPERANDS_7(a, ...) TW_OPERAND(a), TW_OPERANDS_6(__VA_ARGS__)
-#define TW_OPERANDS_8(a, ...) TW_OPERAND(a), TW_OPERANDS_7(__VA_ARGS__)
-#define TW_OPERANDS_9(a, ...) TW_OPERAND(a), TW_OPERANDS_8(__VA_ARGS__)
-#define TW_OPERANDS_10(a, ...) TW_OPERAND(a), TW_OPERANDS_9(__VA_ARGS__)
-#define TW_OPERANDS_11(a, ...) TW_OPERAND(a), TW_OPERANDS_10(__VA_ARGS__)
-#define TW_OPERANDS_12(a, ...) TW_OPERAND(a), TW_OPERANDS_11(__VA_ARGS__)
-#define TW_OPERANDS_13(a, ...) TW_OPERAND(a), TW_OPERANDS_12(__VA_ARGS__)
+#define TW_VARIABLES_1(id, a) __auto_type TW_JOIN(operand_1_, id) = (a)
+#define TW_VARIABLES_2(id, a, ...) __auto_type TW_JOIN(operand_2_, id) = (a); TW_VARIABLES_1(id, __VA_ARGS__)
+#define TW_VARIABLES_3(id, a, ...) __auto_type TW_JOIN(operand_3_, id) = (a); TW_VARIABLES_2(id, __VA_ARGS__)
+#define TW_VARIABLES_4(id, a, ...) __auto_type TW_JOIN(operand_4_, id) = (a); TW_VARIABLES_3(id, __VA_ARGS__)
+#define TW_VARIABLES_5(id, a, ...) __auto_type TW_JOIN(operand_5_, id) = (a); TW_VARIABLES_4(id, __VA_ARGS__)
+#define TW_VARIABLES_6(id, a, ...) __auto_type TW_JOIN(operand_6_, id) = (a); TW_VARIABLES_5(id, __VA_ARGS__)
+#define TW_VARIABLES_7(id, a, ...) __auto_type TW_JOIN(operand_7_, id) = (a); TW_VARIABLES_6(id, __VA_ARGS__)
+#define TW_VARIABLES_8(id, a, ...) __auto_type TW_JOIN(operand_8_, id) = (a); TW_VARIABLES_7(id, __VA_ARGS__)
+#define TW_VARIABLES_9(id, a, ...) __auto_type TW_JOIN(operand_9_, id) = (a); TW_VARIABLES_8(id, __VA_ARGS__)
+#define TW_VARIABLES_10(id, a, ...) __auto_type TW_JOIN(operand_10_, id) = (a); TW_VARIABLES_9(id, __VA_ARGS__)
+#define TW_VARIABLES_11(id, a, ...) __auto_type TW_JOIN(operand_11_, id) = (a); TW_VARIABLES_10(id, __VA_ARGS__)
+#define TW_VARIABLES_12(id, a, ...) __auto_type TW_JOIN(operand_12_, id) = (a); TW_VARIABLES_11(id, __VA_ARGS__)
+#define TW_VARIABLES_13(id, a, ...) __auto_type TW_JOIN(operand_13_, id) = (a); TW_VARIABLES_12(id, __VA_ARGS__)
+#define TW_KINDS_1(id) TW_KIND(TW_JOIN(operand_1_, id))
+#define TW_KINDS_2(id) (TW_KIND(TW_JOIN(operand_2_, id)) | TW_KINDS_1(id) << TW_OPERAND_BITS)
+#define TW_KINDS_3(id) (TW_KIND(TW_JOIN(operand_3_, id)) | TW_KINDS_2(id) << TW_OPERAND_BITS)
+#define TW_KINDS_4(id) (TW_KIND(TW_JOIN(operand_4_, id)) | TW_KINDS_3(id) << TW_OPERAND_BITS)
+#define TW_KINDS_5(id) (TW_KIND(TW_JOIN(operand_5_, id)) | TW_KINDS_4(id) << TW_OPERAND_BITS)
+#define TW_KINDS_6(id) (TW_KIND(TW_JOIN(operand_6_, id)) | TW_KINDS_5(id) << TW_OPERAND_BITS)
+#define TW_KINDS_7(id) (TW_KIND(TW_JOIN(operand_7_, id)) | TW_KINDS_6(id) << TW_OPERAND_BITS)
+#define TW_KINDS_8(id) (TW_KIND(TW_JOIN(operand_8_, id)) | TW_KINDS_7(id) << TW_OPERAND_BITS)
+#define TW_KINDS_9(id) (TW_KIND(TW_JOIN(operand_9_, id)) | TW_KINDS_8(id) << TW_OPERAND_BITS)
+#define TW_KINDS_10(id) (TW_KIND(TW_JOIN(operand_10_, id)) | TW_KINDS_9(id) << TW_OPERAND_BITS)
+#define TW_KINDS_11(id) (TW_KIND(TW_JOIN(operand_11_, id)) | TW_KINDS_10(id) << TW_OPERAND_BITS)
+#define TW_KINDS_12(id) (TW_KIND(TW_JOIN(operand_12_, id)) | TW_KINDS_11(id) << TW_OPERAND_BITS)
+#define TW_KINDS_13(id) (TW_KIND(TW_JOIN(operand_13_, id)) | TW_KINDS_12(id) << TW_OPERAND_BITS)
+#define TW_PASSED_1(id) TW_PASSED(TW_JOIN(operand_1_, id))
+#define TW_PASSED_2(id) TW_PASSED(TW_JOIN(operand_2_, id)), TW_PASSED_1(id)
+#define TW_PASSED_3(id) TW_PASSED(TW_JOIN(operand_3_, id)), TW_PASSED_2(id)
+#define TW_PASSED_4(id) TW_PASSED(TW_JOIN(operand_4_, id)), TW_PASSED_3(id)
+#define TW_PASSED_5(id) TW_PASSED(TW_JOIN(operand_5_, id)), TW_PASSED_4(id)
+#define TW_PASSED_6(id) TW_PASSED(TW_JOIN(operand_6_, id)), TW_PASSED_5(id)
+#define TW_PASSED_7(id) TW_PASSED(TW_JOIN(operand_7_, id)), TW_PASSED_6(id)
+#define TW_PASSED_8(id) TW_PASSED(TW_JOIN(operand_8_, id)), TW_PASSED_7(id)
+#define TW_PASSED_9(id) TW_PASSED(TW_JOIN(operand_9_, id)), TW_PASSED_8(id)
+#define TW_PASSED_10(id) TW_PASSED(TW_JOIN(operand_10_, id)), TW_PASSED_9(id)
+#define TW_PASSED_11(id) TW_PASSED(TW_JOIN(operand_11_, id)), TW_PASSED_10(id)
+#define TW_PASSED_12(id) TW_PASSED(TW_JOIN(operand_12_, id)), TW_PASSED_11(id)
+#define TW_PASSED_13(id) TW_PASSED(TW_JOIN(operand_13_, id)), TW_PASSED_12(id)
+/* clang-format on */
 
-tw_tensor *tw__call_of(const tw_op *op, const tw__operand *operands, int count);
-tw_status tw__call_all(const tw_op *op, tw_tensor **outputs, int room, const tw__operand *operands, int count);
+tw_tensor *tw__call_of(const tw_op *op, uint64_t kinds, ...);
+tw_tensor *tw__temp_of(tw__temps *t, const tw_op *op, uint64_t kinds, ...);
+tw_status tw__call_all(const tw_op *op, tw_tensor **outputs, int room, uint64_t kinds, ...);
 tw_status tw__temp_all(tw__temps *t, tw_tensor *const *tensors, int count, tw_status status);
 
 /* ---- scalars, casts, reductions: new references; NULL gives NULL ---- */

@@ -460,24 +460,38 @@ def rows_header(ops, rows):
     return "\n".join(out + ["", "#endif", ""])
 
 
+def field_tables(rows):
+    """The tables of fields, each once: lines of C, and the name of each row's table, which may be the beginning of a longer one."""
+    out, names = [], {}
+    for row in sorted((r for r in rows if r.fields), key=lambda r: -len(r.fields)):
+        struct, kinds = "tw_%s_args" % row.id, [f.row("") for f in row.fields]
+        owner = names.setdefault(tuple(kinds), row)
+        if owner is row:
+            out += ["static const tw_field fields_%s[] = {" % row.id] + ["    %s," % f.row(struct) for f in row.fields] + ["};"]
+            for count in range(1, len(kinds)):
+                names.setdefault(tuple(kinds[:count]), row)
+        else:
+            out += ['_Static_assert(offsetof(%s, %s) == offsetof(tw_%s_args, %s), "");' % (struct, f.member(), owner.id, f.member())
+                    for f in row.fields]
+        row.table = "fields_" + owner.id
+    return out
+
+
 def rows_source(ops, rows):
     out = ["/* The tables of all definition rows; made by tools/collect_rows.py. */", "#include <stddef.h>", "#include <string.h>", "",
            '#include "graph/graph.h"', '#include "rows.h"', "",
            "const tw_op *const tw__ops[] = {"] + ["    &tw__op_%s," % o.id for o in ops] + ["    NULL,", "};",
            "const int tw__ops_count = %d;" % len(ops), ""]
     out += ["extern const tw_class %s;" % ", ".join(INNER_CLASS % word for word in INNER), ""]
+    out += field_tables(rows)
     for number, row in enumerate(rows):
         struct = "tw_%s_args" % row.id
-        if row.fields:
-            out.append("static const tw_field fields_%s[] = {" % row.id)
-            out += ["    %s," % f.row(struct) for f in row.fields]
-            out.append("};")
         named = row.result == "TENSOR" and row.role != "CLASS" and any(
             f.name == "name" and f.kind == "STR" and not f.required for f in row.fields)  # of the node; one that must be given is of something else
         out += ["const tw_signature tw__signature_%s = {" % row.id,
                 '    .id = "%s", .path = "%s", .role = TW_ROLE_%s, .row = %d,' % (row.id, row.path, row.role, number),
                 "    .fields = %s, .field_count = %d, .args_size = sizeof(%s),%s" % (
-                    "fields_" + row.id if row.fields else "NULL", len(row.fields), struct,
+                    row.table if row.fields else "NULL", len(row.fields), struct,
                     " .name_offset = offsetof(%s, name)," % struct if named else ""),
                 "    .result = TW_KIND_%s, .result_word = %s, .body = %s," % (
                     row.result, c_string(row.result_word), "NULL" if row.role == "CLASS" else "(void (*)(void))tw__impl_" + row.id),

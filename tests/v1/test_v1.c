@@ -1,6 +1,8 @@
 /* From C: losses, metrics and functions of TensorFlow 1 in a graph, and the collections that they join. */
 #include "test.h"
 
+#include <math.h>
+
 #include "rows.h"
 #include "session/session.h"
 
@@ -117,8 +119,41 @@ static void functions(void **state)
     expect_error(TW_VALUE_ERROR, "x and y must both be non-None or both be None.");
 }
 
+/* The values of float32 are exact but for the last digits. */
+static void expect_near(const tw_tensor *x, double value)
+{
+    expect_no_error();
+    assert_true(fabs(tw_tensor_double_at(x, 0) - value) < 1e-5);
+}
+
+static void distributions(void **state)
+{
+    (void)state;
+    tw_scoped();
+    tw_tensor *loc = TW_F(0.5), *scale = TW_F(2), *x = TW_F(1), *loc_2 = TW_F(1), *scale_2 = TW_F(3);
+    expect_near(tw_v1_distributions_compute("Normal", "log_prob", TW_TENSORS(loc, scale), .x = x), -1.6433357);
+    expect_near(tw_v1_distributions_compute("Normal", "log_survival_function", TW_TENSORS(loc, scale), .x = x), -0.9130614);
+    expect_near(tw_v1_distributions_compute("Normal", "kl", TW_TENSORS(loc, scale, loc_2, scale_2)), 0.14157622);
+    expect_near(tw_v1_distributions_compute("Beta", "entropy", TW_TENSORS(loc, x)), -0.30685282);
+    expect_near(tw_v1_distributions_compute("Gamma", "mode", TW_TENSORS(scale, scale_2), .nan = false), 0.33333333);
+    tw_tensor *count = tw_tensor_int(5);
+    tw_tensor *drawn = tw_v1_distributions_compute("Beta", "sample_n", TW_TENSORS(loc, x), .x = count, .seed = 7);
+    assert_true(drawn && drawn->shape.rank == 1 && drawn->shape.dims[0] == 5);
+    assert_null(tw_v1_distributions_compute("Gamma", "mode", TW_TENSORS(loc, x), .nan = false));
+    expect_error(TW_INVALID_ARGUMENT, "the statistic is not defined for all members");
+    assert_null(tw_v1_distributions_compute("Gamma", "quantile", TW_TENSORS(loc, x), .x = x));
+    expect_error(TW_NOT_IMPLEMENTED_ERROR, "quantile is not implemented: Gamma");
+    assert_null(tw_v1_distributions_compute("Normal", "mean", TW_TENSORS(loc)));
+    expect_error(TW_VALUE_ERROR, "Normal has 2 parameters, got 1");
+    assert_null(tw_v1_distributions_compute("Normal", "log_prob", TW_TENSORS(loc, scale)));
+    expect_error(TW_INVALID_ARGUMENT, "Normal: x is not given");
+    assert_null(tw_v1_distributions_compute("Normal", "sample_n", TW_TENSORS(loc, scale)));
+    expect_error(TW_INVALID_ARGUMENT, "Normal: x is not given");
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(losses), cmocka_unit_test(metrics), cmocka_unit_test(functions) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(losses), cmocka_unit_test(metrics), cmocka_unit_test(functions),
+                                        cmocka_unit_test(distributions) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,16 @@
 """tf.compat.v1.distributions: the base class that programs subclass, the usual distributions, divergences by pairs of classes.
 
-Everything is composed of tf's functions, so it works at once and in graphs and has gradients. Samples are drawn by the ops, in the order and with the
-seeds, by which TensorFlow draws them."""
-import hashlib
-import math
+What the usual ones compute are formulas of C's (src/v1/distributions.c): calls of ops, which work at once and in graphs and have gradients. Samples are
+drawn in the order and with the seeds, by which TensorFlow draws them."""
+import functools
+import re
 
 import numpy as np
 import thalweg as tf
 from thalweg import _core
 
 _v1 = tf.compat.v1
+_rows = _v1.distributions
 
 
 class ReparameterizationType:
@@ -21,45 +22,64 @@ class ReparameterizationType:
     def __repr__(self):
         return "<Reparameterization Type: %s>" % self._rep_type
 
-    def __eq__(self, other):
-        return self is other
-
-    __hash__ = object.__hash__
-
 
 FULLY_REPARAMETERIZED, NOT_REPARAMETERIZED = ReparameterizationType("FULLY_REPARAMETERIZED"), ReparameterizationType("NOT_REPARAMETERIZED")
 
 
-def _other_seed(seed, salt):
-    """Another seed made of one, as TensorFlow makes it."""
-    return None if seed is None else int(hashlib.md5((str(seed) + salt).encode()).hexdigest()[:8], 16) & 0x7FFFFFFF
-
-
-def _number(value, name, dtype=None):
-    return tf.convert_to_tensor(value, dtype=dtype, name=name)
-
-
-def _positive(values, validate):
-    """The tensors; where arguments are validated, an error when one is not positive."""
-    if not validate:
-        return [tf.identity(v) for v in values]
-    with tf.control_dependencies([check for check in (tf.debugging.assert_positive(v) for v in values) if check is not None]):
-        return [tf.identity(v) for v in values]
+def _checked(checks, value):
+    """The value, once the checks have passed."""
+    with tf.control_dependencies([check for check in checks if check is not None]):
+        return tf.identity(value)
 
 
 def _logits_and_probs(logits, probs, categories):
     """Both of what one of them says."""
     if (logits is None) == (probs is None):
         raise ValueError("Must pass probs or logits, but not both.")
-    if probs is None:
-        logits = _number(logits, "logits")
-        if not logits.dtype.is_floating:
-            raise TypeError("logits must having floating type.")
-        return logits, tf.nn.softmax(logits) if categories else tf.sigmoid(logits)
-    probs = _number(probs, "probs")
-    if not probs.dtype.is_floating:
-        raise TypeError("probs must having floating type.")
-    return (tf.math.log(probs), probs) if categories else (tf.math.log(probs) - tf.math.log1p(-probs), probs)
+    name, given = ("probs", probs) if logits is None else ("logits", logits)
+    given = tf.convert_to_tensor(given, name=name)
+    if not given.dtype.is_floating:
+        raise TypeError("%s must having floating type." % name)
+    if name == "logits":
+        return given, tf.nn.softmax(given) if categories else tf.sigmoid(given)
+    return (tf.math.log(given), given) if categories else (tf.math.log(given) - tf.math.log1p(-given), given)
+
+
+def _same(value):
+    return value
+
+
+def _named(method, name, doc):
+    method.__name__, method.__doc__ = name, doc
+    return method
+
+
+def _of_value(own, doc, *ways):
+    """A public method of a value; `ways`: private methods of which the first that is there gives it, and what is done to that."""
+    def method(self, value, name=own):
+        value = self._given(value)
+        for inner, change in (("_" + own, _same),) + ways:
+            if hasattr(self, inner):
+                return change(getattr(self, inner)(value))
+        raise NotImplementedError("%s is not implemented: %s" % (own, type(self).__name__))
+    return _named(method, own, doc)
+
+
+def _of_itself(own, doc, *ways):
+    """The same of the distribution alone."""
+    def method(self, name=own):
+        for inner, change in (("_" + own, _same),) + ways:
+            if hasattr(self, inner):
+                return change(getattr(self, inner)())
+        raise NotImplementedError("%s is not implemented: %s" % (own, type(self).__name__))
+    return _named(method, own, doc)
+
+
+def _shape_tensor(own, doc):
+    def method(self, name=own + "_tensor"):
+        shape = getattr(self, own)
+        return tf.constant(shape.as_list(), tf.int32) if shape.is_fully_defined() else tf.identity(getattr(self, "_" + own + "_tensor")())
+    return _named(method, own + "_tensor", doc)
 
 
 class Distribution:
@@ -87,22 +107,9 @@ class Distribution:
 
     batch_shape = property(lambda self: tf.TensorShape(self._batch_shape()))
     event_shape = property(lambda self: tf.TensorShape(self._event_shape()))
-
-    def _batch_shape(self):
-        return None
-
-    def _event_shape(self):
-        return None
-
-    def batch_shape_tensor(self, name="batch_shape_tensor"):
-        """How many distributions it is, as a tensor."""
-        shape = self.batch_shape
-        return tf.constant(shape.as_list(), tf.int32) if shape.is_fully_defined() else tf.identity(self._batch_shape_tensor())
-
-    def event_shape_tensor(self, name="event_shape_tensor"):
-        """The shape of one sample, as a tensor."""
-        shape = self.event_shape
-        return tf.constant(shape.as_list(), tf.int32) if shape.is_fully_defined() else tf.identity(self._event_shape_tensor())
+    _batch_shape = _event_shape = lambda self: None
+    batch_shape_tensor = _shape_tensor("batch_shape", "How many distributions it is, as a tensor.")
+    event_shape_tensor = _shape_tensor("event_shape", "The shape of one sample, as a tensor.")
 
     def is_scalar_event(self, name="is_scalar_event"):
         """Whether a sample is a number."""
@@ -133,73 +140,23 @@ class Distribution:
     def _given(self, value):
         return tf.convert_to_tensor(value, dtype=self.dtype, name="value")
 
-    def _of(self, value, *ways):
-        value = self._given(value)
-        for name, change in ways:
-            method = getattr(self, name, None)
-            if method is not None:
-                return change(method(value))
-        raise NotImplementedError("%s is not implemented: %s" % (ways[0][0].lstrip("_"), type(self).__name__))
-
-    def log_prob(self, value, name="log_prob"):
-        """The logarithm of the density, or of the probability."""
-        return self._of(value, ("_log_prob", _same), ("_prob", tf.math.log))
-
-    def prob(self, value, name="prob"):
-        """The density, or the probability."""
-        return self._of(value, ("_prob", _same), ("_log_prob", tf.exp))
-
-    def log_cdf(self, value, name="log_cdf"):
-        """The logarithm of the probability of at most the value."""
-        return self._of(value, ("_log_cdf", _same), ("_cdf", tf.math.log))
-
-    def cdf(self, value, name="cdf"):
-        """The probability of at most the value."""
-        return self._of(value, ("_cdf", _same), ("_log_cdf", tf.exp))
-
-    def survival_function(self, value, name="survival_function"):
-        """The probability of more than the value."""
-        return self._of(value, ("_survival_function", _same), ("_cdf", lambda p: 1. - p), ("_log_cdf", lambda p: 1. - tf.exp(p)))
-
-    def log_survival_function(self, value, name="log_survival_function"):
-        """Its logarithm."""
-        return self._of(value, ("_log_survival_function", _same), ("_cdf", lambda p: tf.math.log1p(-p)))
-
-    def quantile(self, value, name="quantile"):
-        """The value that so much of the probability lies below."""
-        return self._of(value, ("_quantile", _same))
+    log_prob = _of_value("log_prob", "The logarithm of the density, or of the probability.", ("_prob", tf.math.log))
+    prob = _of_value("prob", "The density, or the probability.", ("_log_prob", tf.exp))
+    log_cdf = _of_value("log_cdf", "The logarithm of the probability of at most the value.", ("_cdf", tf.math.log))
+    cdf = _of_value("cdf", "The probability of at most the value.", ("_log_cdf", tf.exp))
+    survival_function = _of_value("survival_function", "The probability of more than the value.", ("_cdf", lambda p: 1. - p),
+                                  ("_log_cdf", lambda p: 1. - tf.exp(p)))
+    log_survival_function = _of_value("log_survival_function", "Its logarithm.", ("_cdf", lambda p: tf.math.log1p(-p)))
+    quantile = _of_value("quantile", "The value that so much of the probability lies below.")
 
     # -- of itself --
 
-    def _stat(self, name):
-        method = getattr(self, "_" + name, None)
-        if method is None:
-            raise NotImplementedError("%s is not implemented: %s" % (name, type(self).__name__))
-        return method()
-
-    def mean(self, name="mean"):
-        """The mean."""
-        return self._stat("mean")
-
-    def mode(self, name="mode"):
-        """The most likely value."""
-        return self._stat("mode")
-
-    def entropy(self, name="entropy"):
-        """The entropy in nats."""
-        return self._stat("entropy")
-
-    def covariance(self, name="covariance"):
-        """The covariance of a sample's members."""
-        return self._stat("covariance")
-
-    def variance(self, name="variance"):
-        """The variance."""
-        return self._variance() if hasattr(self, "_variance") else tf.square(self._stat("stddev"))
-
-    def stddev(self, name="stddev"):
-        """The standard deviation."""
-        return self._stddev() if hasattr(self, "_stddev") else tf.sqrt(self._stat("variance"))
+    mean = _of_itself("mean", "The mean.")
+    mode = _of_itself("mode", "The most likely value.")
+    entropy = _of_itself("entropy", "The entropy in nats.")
+    covariance = _of_itself("covariance", "The covariance of a sample's members.")
+    variance = _of_itself("variance", "The variance.", ("_stddev", tf.square))
+    stddev = _of_itself("stddev", "The standard deviation.", ("_variance", tf.sqrt))
 
     def kl_divergence(self, other, name="kl_divergence"):
         """The divergence from this distribution to another."""
@@ -209,13 +166,6 @@ class Distribution:
         """The cross entropy of this distribution and another."""
         return kl_divergence(self, other) + self.entropy()
 
-    def _nan_unless(self, defined, value):
-        """The value where the statistic is defined; elsewhere NaN, or an error if that is not allowed."""
-        if self._allow_nan_stats:
-            return tf.where(defined, value, tf.constant(math.nan, value.dtype))
-        with tf.control_dependencies([c for c in [tf.debugging.Assert(tf.reduce_all(defined), ["the statistic is not defined for all members"])] if c is not None]):
-            return tf.identity(value)
-
     def __repr__(self):
         return "<tfp.distributions.%s '%s' batch_shape=%s event_shape=%s dtype=%s>" % (
             type(self).__name__, self.name, self.batch_shape, self.event_shape, self.dtype.name)
@@ -223,10 +173,6 @@ class Distribution:
     def __str__(self):
         return "tfp.distributions.%s(\"%s\", batch_shape=%s, event_shape=%s, dtype=%s)" % (
             type(self).__name__, self.name, self.batch_shape, self.event_shape, self.dtype.name)
-
-
-def _same(value):
-    return value
 
 
 # ---- divergences ----
@@ -266,6 +212,128 @@ class RegisterKL:
         return kl_fn
 
 
-def tiny(dtype):
-    """The least positive normal number of a dtype."""
-    return np.finfo(dtype.as_numpy_dtype).tiny
+# ---- the usual distributions ----
+
+# Each with its arguments; + stands before those that must be positive, ~ before the name where samples have no gradients.
+_KINDS = """
+Normal(loc, +scale): The normal distribution.
+Uniform(low=0., high=1.): Numbers in [low, high), all equally likely.
+Gamma(+concentration, +rate): The gamma distribution.
+Exponential(+rate): The exponential distribution.
+Beta(+concentration1=None, +concentration0=None): The beta distribution.
+Laplace(loc, +scale): The Laplace distribution.
+StudentT(+df, loc, scale): Student's t distribution.
+~Bernoulli(logits=None, probs=None, dtype=tf.int32): One or zero.
+~Categorical(logits=None, probs=None, dtype=tf.int32): One of several classes.
+Dirichlet(+concentration): The Dirichlet distribution.
+~Multinomial(total_count, logits=None, probs=None): How often each class comes in so many draws.
+~DirichletMultinomial(total_count, +concentration): A multinomial distribution whose probabilities are Dirichlet's.
+"""
+
+
+class _Kind(Distribution):
+    """A distribution whose methods are formulas of C's."""
+    _vector = None  # of distributions of vectors: a tensor whose last dimension has their members
+
+    def _make(self, given):
+        names, kind = self._names, type(self)
+        if "logits" in names:
+            values = dict(zip(("logits", "probs"), _logits_and_probs(given["logits"], given["probs"], kind._vectors)))
+        else:
+            values = {name: tf.convert_to_tensor(given[name], name=name) for name in names if name in given and name != "total_count"}
+        dtype = next(iter(values.values())).dtype
+        for name, value in values.items():
+            if value.dtype != dtype:
+                raise ValueError("%s, type=%r, must be of the same type (%r) as %s." % (value, value.dtype, dtype, next(iter(values.values()))))
+            if name in self._positive:
+                values[name] = _checked([tf.debugging.assert_positive(value)] if given["validate_args"] else [], value)
+        if "total_count" in names:
+            values["total_count"] = tf.convert_to_tensor(given["total_count"], dtype, name="total_count")
+        self._tensors = [values[name] if name in values else tf.ones((), dtype) for name in names]  # Exponential: no concentration
+        Distribution.__init__(self, given.get("dtype", dtype), kind._reparameterized, given["validate_args"], given["allow_nan_stats"], given, name=given["name"])
+        if self._vectors:
+            self._vector = self._compute("vector")
+
+    def _compute(self, method, x=None, seed=None, other=()):
+        return _rows._compute(self._formulas, method, self._tensors + list(other), x, self._dtype, seed, bool(self._allow_nan_stats))
+
+    def _batch_shape(self):
+        return self._vector.shape[:-1] if self._vectors else functools.reduce(tf.broadcast_static_shape, [value.shape for value in self._tensors])
+
+    def _batch_shape_tensor(self):
+        return tf.shape(self._vector)[:-1] if self._vectors else functools.reduce(tf.broadcast_dynamic_shape, map(tf.shape, self._tensors))
+
+    def _event_shape(self):
+        return self._vector.shape[-1:] if self._vectors else []
+
+    def _event_shape_tensor(self):
+        return tf.shape(self._vector)[-1:]
+
+
+def _formula(name):
+    if name == "sample_n":
+        return lambda self, n, seed=None: self._compute(name, n, seed)
+    return lambda self, x=None: self._compute(name, x)
+
+
+def _parameter(i):
+    return property(lambda self: self._tensors[i])
+
+
+def _class(line, parameters, formulas):
+    """The class that a line describes."""
+    plain, name, arguments, doc = re.fullmatch(r"(~?)(\w+)\((.*)\): (.*)", line).groups()
+    kind, bases = ("Gamma", (made["Gamma"],)) if name == "Exponential" else (name, (_Kind,))
+    space = {"tf": tf}
+    exec("def __init__(self, %s, validate_args=False, allow_nan_stats=True, name=%r):\n    self._make(locals())" % (arguments.replace("+", ""), name), space)
+    members = {"_" + method: _formula(method) for method in formulas[kind] if method not in ("vector", "kl")} if bases == (_Kind,) else {}
+    members.update((word, _parameter(i)) for i, word in enumerate(parameters[kind]))
+    members.update(__init__=space["__init__"], __doc__=doc, __module__=__name__, _formulas=kind, _names=parameters[kind], _vectors="vector" in formulas[kind],
+                   _positive=set(re.findall(r"\+(\w+)", arguments)), _reparameterized=NOT_REPARAMETERIZED if plain else FULLY_REPARAMETERIZED)
+    made[name] = type(name, bases, members)
+    if "kl" in formulas[kind] and name == kind:
+        RegisterKL(made[name], made[name])(lambda a, b, name=None: a._compute("kl", other=b._tensors))
+
+
+made = {}
+
+
+def _uniform(self, given):
+    _Kind._make(self, given)
+    if given["validate_args"]:
+        low, high = self._tensors
+        self._tensors[0] = _checked([tf.debugging.assert_less(low, high, message="uniform not defined when low >= high.")], low)
+
+
+def _multinomial_samples(self, n, seed=None):
+    """Each distribution draws for itself."""
+    k, (total_count, logits, _) = self.event_shape_tensor()[0], self._tensors
+    draws = tf.ones_like(logits[..., 0], dtype=tf.int32) * tf.cast(total_count, tf.int32)
+    logits = tf.ones_like(draws[..., tf.newaxis], dtype=logits.dtype) * logits
+
+    def one(args):
+        x = _v1.multinomial(args[0][tf.newaxis, ...], n * args[1], seed)
+        return tf.reduce_sum(tf.one_hot(tf.reshape(x, [n, -1]), depth=k), -2)
+    drawn = tf.map_fn(one, [tf.reshape(logits, [-1, k]), tf.reshape(draws, [-1])], fn_output_signature=self.dtype)
+    return tf.reshape(tf.transpose(drawn, [1, 0, 2]), tf.concat([[n], self.batch_shape_tensor(), [k]], 0))
+
+
+def install():
+    """Fills tf.compat.v1.distributions."""
+    lines = _rows._formulas().strip().split("\n")
+    parameters = {kind: words.split(",") for kind, words in re.findall(r"^(\w+)\((.*)\)$", "\n".join(lines), re.M)}
+    formulas = {kind: re.findall(r"^%s\.(\w+)=" % kind, "\n".join(lines), re.M) for kind in parameters}
+    for line in _KINDS.strip().split("\n"):
+        _class(line, parameters, formulas)
+    made["Exponential"]._sample_n = lambda self, n, seed=None: self._compute("exponential", n, seed)
+    made["Uniform"]._make, made["Uniform"].range = _uniform, lambda self, name="range": self._tensors[1] - self._tensors[0]
+    made["Multinomial"]._sample_n = _multinomial_samples
+    made["Categorical"]._event_shape = lambda self: []
+    made["Categorical"]._given = lambda self, value: tf.convert_to_tensor(value, dtype=None if hasattr(value, "dtype") else self.dtype)
+    made["Categorical"].event_size = property(lambda self: tf.shape(self._tensors[0])[-1])
+    made["Beta"].total_concentration = property(lambda self: self._tensors[0] + self._tensors[1])
+    for kind in ("Dirichlet", "DirichletMultinomial"):
+        made[kind].total_concentration = property(lambda self: tf.reduce_sum(self._tensors[-1], -1))
+    module = tf._module("distributions", _v1, **made)
+    for name in ("Distribution", "ReparameterizationType", "FULLY_REPARAMETERIZED", "NOT_REPARAMETERIZED", "RegisterKL", "kl_divergence"):
+        setattr(module, name, globals()[name])

@@ -4,7 +4,7 @@ import sys
 import thalweg as tf
 from thalweg import _core, _messages
 from thalweg._graph_mode import (
-    checkpoint as _checkpoint, composed as _composed, coordinator as _coordinator, data as _data, distributions_kinds as _distributions_kinds, forms as _forms,
+    checkpoint as _checkpoint, composed as _composed, coordinator as _coordinator, data as _data, distributions as _distributions, forms as _forms,
     graph as _graph, graph_util as _graph_util, hooks as _hooks, host as _host, importing as _importing, inputs as _inputs, keras as _keras, layers as _layers,
     losses as _losses, meta_graph as _meta_graph, metrics as _metrics, monitored as _monitored, old_names as _old_names, overrides as _overrides,
     readers as _readers, rnn as _rnn, saved_model as _saved_model, scopes as _scopes, session as _session, small as _small, summary as _summary,
@@ -13,7 +13,7 @@ from thalweg._graph_mode import (
 _graph.install()
 _variables.install()
 _overrides.install()
-_distributions_kinds.install()
+_distributions.install()
 _importing.install()
 _keras.install()
 

@@ -38,8 +38,12 @@ def mypy(folder, *files):
     os.makedirs(folder / "path", exist_ok=True)
     if not os.path.lexists(folder / "path" / "thalweg"):
         os.symlink(STUBS, folder / "path" / "thalweg")
-    return subprocess.run([MYPY, "--check-untyped-defs", "--scripts-are-modules", "--cache-dir", str(folder / "cache"), "--python-executable", sys.executable,
-                           *map(str, files)], capture_output=True, text=True, env=dict(os.environ, MYPYPATH=str(folder / "path"))).stdout
+    environment = dict(os.environ, MYPYPATH=str(folder / "path"))
+    environment.pop("LD_PRELOAD", None)  # a sanitizer's, which ends mypy itself
+    run = subprocess.run([MYPY, "--check-untyped-defs", "--scripts-are-modules", "--cache-dir", str(folder / "cache"), "--python-executable", sys.executable,
+                          *map(str, files)], capture_output=True, text=True, env=environment)
+    assert re.search(r"^(Success|Found \d+ error)", run.stdout, re.M), run.stdout + run.stderr
+    return run.stdout
 
 
 @pytest.fixture(scope="module")

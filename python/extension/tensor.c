@@ -296,7 +296,10 @@ static PyObject *attribute_ndim(PyObject *self, void *unused)
 
 PyObject *tw__py_place(uint32_t device)
 {
-    return PyUnicode_FromFormat("/job:localhost/replica:0/task:0/device:CPU:%u", (unsigned)device);
+    char *text = tw__place_text(device);
+    PyObject *made = text ? PyUnicode_FromString(text) : tw__py_raise();
+    tw__free(text);
+    return made;
 }
 
 static PyObject *attribute_device(PyObject *self, void *unused)

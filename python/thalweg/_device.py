@@ -46,8 +46,8 @@ def set_logical_device_configuration(device, logical_devices):
 
 def get_logical_device_configuration(device):
     """The logical devices that a device of the machine was set up to be; None: it was not."""
-    count = _config._logical_device_count(_row(device))
-    return None if count < 0 else [LogicalDeviceConfiguration()] * count
+    limits = _config._logical_device_limits(_row(device))
+    return None if limits is None else [LogicalDeviceConfiguration(limit) for limit in limits]
 
 
 set_virtual_device_configuration, get_virtual_device_configuration = set_logical_device_configuration, get_logical_device_configuration

@@ -1,9 +1,9 @@
 /* Devices: their names, the thread's device scope, and the list of what there is.
  *
- * There is one kind of device, the processor. It may be split into several logical devices, which are the same memory and threads
- * under different names. A name is "/job:ps/replica:0/task:1/device:GPU:2", any part may be missing; "gpu:2" and "/cpu" are short
- * forms. Programs may name devices that are not there: operations then run on the processor, unless soft placement is switched
- * off. */
+ * There are the processor and the accelerators of a plug-in (pjrt.h). Each may be split into several logical devices, which share
+ * memory and threads under different names. A name is "/job:ps/replica:0/task:1/device:GPU:2", any part may be missing; "gpu:2"
+ * and "/cpu" are short forms. Programs may name devices that are not there: operations then run on the processor, unless soft
+ * placement is switched off. */
 #ifndef TW_DEVICE_H
 #define TW_DEVICE_H
 
@@ -43,18 +43,30 @@ extern _Thread_local int tw__replica;
 extern _Thread_local int tw__replicas; /* of the strategy whose scope, or replica, the thread is in; 1 without one */
 
 /* ---- what there is (devices.c) ---- */
-extern bool tw__device_attention; /* something is to be done before the next operation: the devices are not in use yet, or
-                                     placement is logged */
-/* Does it; an error if the operation can't run where the scope says. NULL: it is no operation, a value is made. */
-tw_status tw__device_before(const char *op, uint32_t place);
-extern bool tw__devices_many; /* there are several logical devices: who makes tensors says where they are */
-uint32_t
-tw__device_place_of(const char *text); /* the logical device that a name means; 0 if there is none of it, or nothing is said */
+extern bool tw__device_attention;    /* something is to be done before the next operation: the devices are not in use yet, or
+                                        placement is logged */
+extern bool tw__devices_many;        /* there are several logical devices: who makes tensors says where they are */
+extern bool tw__devices_accelerated; /* some of them are accelerators */
 bool tw__devices_used(void);
-void tw__devices_use(void); /* from now on settings are settled */
+tw_status tw__devices_use(void);        /* from now on settings are settled */
+tw_status tw__devices_begin(void);      /* the same for operations: an error if there is no processor */
+int64_t tw__devices_of(tw_string type); /* how many logical devices of the type there are */
+const char *tw__accelerator_type(void); /* "GPU" or "TPU"; NULL: there are none */
+
+/* ---- where operations run (placement.c) ---- */
+/* A logical device as a number: those of the processor from 0 on, accelerators from TW__ACCELERATOR on. */
+enum { TW__ACCELERATOR = 1 << 16 };
+char *tw__place_text(uint32_t place); /* its whole name; for tw__free */
+/* The logical device that a name means; 0 if there is none of it, or nothing is said. */
+uint32_t tw__device_place_of(const char *text);
+/* Where values of the dtype are made now: as the thread's scope says, else on the first GPU if there is one. */
+uint32_t tw__place_now(tw_dtype dtype);
+/* Before an operation: an error if it can't run where the scope says. NULL: it is no operation, a value is made. */
+tw_status tw__device_before(const char *op, uint32_t place);
 /* Whether operations placed there run, in a session with or without soft placement. */
 bool tw__device_runs(const char *text, bool soft);
 bool tw__device_soft(void);
+bool tw__device_logged(void);
 char *tw__device_list_text(const char *between); /* the logical devices' whole names; for tw__free */
 
 #endif

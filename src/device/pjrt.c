@@ -102,6 +102,12 @@ static struct {
     char *why;
 } plugin;
 static _Atomic bool started;
+/* Where programs run: a device of the machine, or a part of one. */
+static struct {
+    int number;
+    int64_t limit;
+    _Atomic int64_t now, peak;
+} places[TW__PJRT_PLACES];
 static _Atomic int64_t put_count, got_count, run_count, compile_count;
 
 typedef void *(*entry)(void *);
@@ -206,7 +212,11 @@ static tw_status load(void)
 
 static tw_status create(void)
 {
-    named option = { .size = 56, .name = "cpu_device_count", .name_length = 16, .type = 1, .integer = 1, .count = 1 };
+    const char *as = getenv("THALWEG_PJRT_AS"), *colon = as ? strchr(as, ':') : NULL;
+    long count = colon ? strtol(colon + 1, NULL, 10) : 1;
+    if (count < 1 || count > 64)
+        return tw__fail(TW_INVALID_ARGUMENT, "THALWEG_PJRT_AS: TYPE or TYPE:COUNT with 1 to 64 devices was expected, got %s", as);
+    named option = { .size = 56, .name = "cpu_device_count", .name_length = 16, .type = 1, .integer = count, .count = 1 };
     bool processor = strstr(plugin.path, "cpu") || strcmp(plugin.name, "cpu") == 0;
     create_args args = { .options = &option, .count = processor ? 1 : 0 };
     TW_TRY(check(CALL(CLIENT_CREATE, &args), "starting the client"));
@@ -218,6 +228,10 @@ static tw_status create(void)
     plugin.devices = devices.items;
     plugin.device_count = devices.count;
     plugin.client = args.client;
+    for (int i = 0; i < TW__PJRT_PLACES; i++) {
+        places[i].number = i < (int)devices.count ? i : 0;
+        places[i].limit = INT64_MAX;
+    }
     return TW_OK;
 }
 
@@ -231,6 +245,7 @@ tw_status tw__pjrt_start(void)
     if (plugin.failed != TW_OK)
         status = tw__fail(plugin.failed, "%s", plugin.why);
     else if (!plugin.client) {
+        bool quiet = getenv("TF_CPP_MIN_LOG_LEVEL") != NULL;
         setenv("TF_CPP_MIN_LOG_LEVEL", "2", 0); /* plug-ins write much while they start */
         setenv("TPU_SKIP_MDS_QUERY", "1", 0);   /* … and ask the network for minutes */
         status = plugin.path     ? TW_OK
@@ -238,6 +253,8 @@ tw_status tw__pjrt_start(void)
                                  : tw__fail(TW_NOT_FOUND, "no PJRT plug-in is named: set THALWEG_PJRT_PLUGIN=path[:name]");
         status = status == TW_OK ? load() : status;
         status = status == TW_OK ? create() : status;
+        if (!quiet)
+            unsetenv("TF_CPP_MIN_LOG_LEVEL"); /* what the library itself logs is as the user wants it */
         if (status != TW_OK && plugin.path) {
             tw__free(plugin.why);
             plugin.why = tw__strdup(tw_error_message());
@@ -252,6 +269,29 @@ tw_status tw__pjrt_start(void)
 const char *tw__pjrt_platform(void)
 {
     return plugin.platform;
+}
+
+int tw__pjrt_device_count(void)
+{
+    return plugin.device_count < INT32_MAX ? (int)plugin.device_count : INT32_MAX;
+}
+
+void tw__pjrt_arrange(const int *numbers, const int64_t *limits, int count)
+{
+    for (int i = 0; i < count && i < TW__PJRT_PLACES; i++) {
+        places[i].number = numbers[i];
+        places[i].limit = limits[i];
+    }
+}
+
+tw__pjrt_memory tw__pjrt_memory_of(int device)
+{
+    return (tw__pjrt_memory){ atomic_load(&places[device].now), atomic_load(&places[device].peak) };
+}
+
+void tw__pjrt_memory_forget(int device)
+{
+    atomic_store(&places[device].peak, atomic_load(&places[device].now));
 }
 
 /* ---- memory ---- */
@@ -271,8 +311,35 @@ bool tw__pjrt_has_dtype(tw_dtype dtype)
     return type_number(dtype) != 0;
 }
 
+/* Takes the memory of a value, or refuses. */
+static tw_status account(tw__remote *remote)
+{
+    int64_t count = 0, bytes;
+    if (remote->bytes)
+        return TW_OK;
+    TW_TRY(tw__shape_count(&remote->shape, &count));
+    if (__builtin_mul_overflow(count, (int64_t)tw__element_size(remote->dtype), &bytes))
+        return tw__fail(TW_RESOURCE_EXHAUSTED, "a tensor of shape %s is too large", tw__shape_text(&remote->shape));
+    int64_t now = atomic_fetch_add(&places[remote->device].now, bytes) + bytes;
+    if (now > places[remote->device].limit) {
+        atomic_fetch_sub(&places[remote->device].now, bytes);
+        return tw__fail(
+            TW_RESOURCE_EXHAUSTED,
+            "OOM when allocating tensor with shape%s and type %s on device %d: its limit is %lld bytes, %lld are in use",
+            tw__shape_text(&remote->shape), tw__dtype_text(remote->dtype), remote->device,
+            (long long)places[remote->device].limit, (long long)(now - bytes));
+    }
+    remote->bytes = bytes;
+    int64_t peak = atomic_load(&places[remote->device].peak);
+    while (now > peak && !atomic_compare_exchange_weak(&places[remote->device].peak, &peak, now))
+        ;
+    return TW_OK;
+}
+
 static void drop_buffer(tw__remote *remote)
 {
+    atomic_fetch_sub(&places[remote->device].now, remote->bytes);
+    remote->bytes = 0;
     if (remote->buffer) {
         handle_args args = { .handle = remote->buffer };
         CALL(BUFFER_DESTROY, &args);
@@ -301,8 +368,10 @@ tw__remote *tw__remote_new(tw_dtype dtype, const tw_shape *shape, int device)
 tw__remote *tw__remote_put(const tw_tensor *tensor, int device)
 {
     tw__remote *remote = tw__remote_new(tensor->dtype, &tensor->shape, device);
-    if (!remote)
+    if (!remote || account(remote) != TW_OK) {
+        tw_release(remote);
         return NULL;
+    }
     enum { COPY_AT_ONCE };
     put_args args = { .client = plugin.client,
                       .data = tensor->data,
@@ -310,7 +379,7 @@ tw__remote *tw__remote_put(const tw_tensor *tensor, int device)
                       .dims = tensor->shape.dims,
                       .rank = (size_t)tensor->shape.rank,
                       .semantics = COPY_AT_ONCE,
-                      .device = plugin.devices[device] };
+                      .device = plugin.devices[places[device].number] };
     if (check(CALL(BUFFER_FROM_HOST, &args), "copying to a device") != TW_OK ||
         wait_for(args.done, "copying to a device") != TW_OK) {
         tw_release(remote);
@@ -338,6 +407,18 @@ tw_tensor *tw__remote_get(const tw__remote *remote)
     }
     atomic_fetch_add(&got_count, 1);
     return tensor;
+}
+
+tw__remote *tw__remote_of(tw_tensor *tensor, int device)
+{
+    tw__remote *kept = tw__is(tensor->object.config, &tw__remote_class) ? tensor->object.config : NULL;
+    return kept && kept->buffer && kept->device == device ? tw_retain(kept) : tw__remote_put(tensor, device);
+}
+
+void tw__remote_keep(tw_tensor *tensor, tw__remote *remote)
+{
+    if (!tensor->object.config)
+        tensor->object.config = tw_retain(remote);
 }
 
 tw__pjrt_counts tw__pjrt_count(void)
@@ -393,7 +474,9 @@ tw_status tw__pjrt_execute(tw__executable *executable, tw__remote *const *argume
                           .argument_count = (size_t)argument_count,
                           .results = all_out,
                           .done = done,
-                          .device = plugin.devices[device] };
+                          .device = plugin.devices[places[device].number] };
+    for (int i = 0; i < result_count; i++)
+        TW_TRY(account(results[i]));
     TW_TRY(check(CALL(LOADED_EXECUTE, &args), "running a program"));
     atomic_fetch_add(&run_count, 1);
     for (int i = 0; i < result_count; i++)

@@ -17,6 +17,17 @@ tw_status tw__pjrt_start(void);
 
 /* ---- what there is, after tw__pjrt_start ---- */
 const char *tw__pjrt_platform(void); /* "cpu", "tpu", "cuda" */
+int tw__pjrt_device_count(void);     /* of the machine */
+/* Devices are known by the numbers of their places from now on: place i is on the machine's device numbers[i], and has so much
+ * memory. Before the first value is put anywhere. */
+enum { TW__PJRT_PLACES = 256 };
+void tw__pjrt_arrange(const int *numbers, const int64_t *limits, int count);
+/* The bytes of values that are there. */
+typedef struct tw__pjrt_memory {
+    int64_t now, peak;
+} tw__pjrt_memory;
+tw__pjrt_memory tw__pjrt_memory_of(int device);
+void tw__pjrt_memory_forget(int device); /* the peak */
 
 /* ---- memory ---- */
 /* A value on a device. */
@@ -26,11 +37,16 @@ typedef struct tw__remote {
     tw_dtype dtype;
     tw_shape shape;
     int device;
+    int64_t bytes; /* that it counts for */
 } tw__remote;
 extern const tw_class tw__remote_class;
 bool tw__pjrt_has_dtype(tw_dtype dtype);                         /* whether such values can be on a device */
 tw__remote *tw__remote_put(const tw_tensor *tensor, int device); /* a copy; NULL on failure */
 tw_tensor *tw__remote_get(const tw__remote *remote);
+/* A tensor's value on a device: what is kept with the tensor, or a copy. A new reference. */
+tw__remote *tw__remote_of(tw_tensor *tensor, int device);
+/* Keeps a tensor's value on a device with it. */
+void tw__remote_keep(tw_tensor *tensor, tw__remote *remote);
 /* How many values went to devices and came back so far. */
 typedef struct tw__pjrt_counts {
     int64_t put, got, executed, compiled;

@@ -6,7 +6,5 @@
 
 char *tw_tensor_device(const tw_tensor *tensor)
 {
-    return tw__check(tensor, &tw__tensor_class, "tw_tensor_device")
-               ? tw__format("/job:localhost/replica:0/task:0/device:CPU:%u", (unsigned)tensor->device)
-               : NULL;
+    return tw__check(tensor, &tw__tensor_class, "tw_tensor_device") ? tw__place_text(tensor->device) : NULL;
 }

@@ -3,6 +3,7 @@
  *
  * Kernels with state (random streams) find it by op and attrs: two calls with the same attrs continue one stream. */
 #include "base/pause.h"
+#include "device/device.h"
 #include "eager/eager.h"
 #include "exec/exec.h"
 #include "graph/graph.h"
@@ -297,8 +298,13 @@ static tw_status trace(const tw_op *op, tw_tensor *const *inputs, int input_coun
  * are called. */
 static uint32_t place_of(const tw_op *op, tw_tensor *const *inputs, int count)
 {
-    bool resource = tw__devices_many && count && inputs[0]->dtype == TW_RESOURCE && !strstr(op->name, "PartitionedCall");
-    return resource ? inputs[0]->device : tw__device_place;
+    bool function = strstr(op->name, "PartitionedCall") != NULL;
+    if (tw__devices_many && count && inputs[0]->dtype == TW_RESOURCE && !function)
+        return inputs[0]->device;
+    if (!tw__devices_accelerated || function)
+        return tw__device_place;
+    uint32_t place = tw__place_now(TW_FLOAT32);
+    return place >= TW__ACCELERATOR && !tw__call_fits(op, inputs, count) ? 0 : place;
 }
 
 /* The outputs say where the operation ran. Those that others have, too (the value of a variable), are looked at as tensors of
@@ -355,7 +361,10 @@ static tw_status run(const tw_op *op, tw_tensor *const *inputs, int input_count,
             !(outputs[i] = tw__tensor_empty(out_dtypes[i], &out_shapes[i])))
             status = tw__error_status();
     }
-    if (status == TW_OK)
+    bool ran = false;
+    if (__builtin_expect(tw__devices_accelerated, 0) && status == TW_OK)
+        status = tw__call_compiled(&kernel, complete_count, out_shapes, place_of(op, inputs, input_count), &ran);
+    if (status == TW_OK && !ran)
         status = run_kernel(op, &kernel, complete_count);
     for (int i = 0; status == TW_OK && i < count; i++) {
         if (!outputs[i])
@@ -363,7 +372,7 @@ static tw_status run(const tw_op *op, tw_tensor *const *inputs, int input_count,
     }
     if (status == TW_OK && op->makes_outputs)
         status = tw__outputs_part(inputs, input_count, outputs, count);
-    if (__builtin_expect(tw__devices_many, 0) && status == TW_OK)
+    if (__builtin_expect(tw__devices_many, 0) && status == TW_OK && !ran)
         status = put_outputs(place_of(op, inputs, input_count), outputs, count);
     if (__builtin_expect(atomic_load_explicit(&tw__numerics_threads, memory_order_relaxed), 0) && status == TW_OK)
         status = tw__numerics_run(op->name, inputs, input_count, outputs, count);

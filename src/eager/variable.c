@@ -57,6 +57,8 @@ tw_status tw__variable_hold(tw_variable *variable, tw__resource *resource, bool 
     resource->variable = variable;
     variable->resource = resource;
     variable->handle = tw__tensor_of_object(TW_RESOURCE, resource);
+    if (tw__devices_accelerated && variable->handle)
+        variable->handle->device = tw__place_now(resource->dtype);
     tw_release(resource);
     if (!variable->handle) {
         variable->resource = NULL;

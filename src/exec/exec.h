@@ -62,6 +62,12 @@ bool tw__plan_keeps(const tw__plan *plan, int argument);
  * like these. */
 tw_status tw__plan_print(tw__plan *plan, const char *name, tw_tensor *const *values, tw__text *text);
 
+/* ---- single calls on an accelerator (call_compiled.c) ---- */
+/* Whether calls on such inputs may run there. */
+bool tw__call_fits(const tw_op *op, tw_tensor *const *inputs, int count);
+/* Runs the call there if it has a lowering; `shapes` are those of the outputs. Else `ran` stays as it was. */
+tw_status tw__call_compiled(const tw__kernel *kernel, int attr_count, const tw_shape *shapes, uint32_t place, bool *ran);
+
 /* Where the node was made that the thread's last "node a: …" error is about (a tw__origin), or NULL; as long as its graph lives.
  */
 extern _Atomic bool tw__op_reports; /* the same of ops that run at once, outside of plans */

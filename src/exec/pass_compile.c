@@ -1,4 +1,5 @@
-/* Parts of a plan as programs of a PJRT plug-in: in a function that is to be compiled (tf.function(jit_compile=True)), steps that
+/* Parts of a plan as programs of a PJRT plug-in: in a function that is to be compiled (tf.function(jit_compile=True)), or that is
+ * called where there are accelerators, steps that
  * have a lowering (lower/program.h) and whose shapes are known become one step, which runs them on the device.
  *
  * Steps are taken in their order. A step that can't be lowered runs on the host: before the program that is being collected, if
@@ -6,6 +7,7 @@
  * from run to run (op/resource.h); they come to the host when somebody there asks for them. */
 #include <stdio.h>
 
+#include "device/device.h"
 #include "device/pjrt.h"
 #include "exec/internal.h"
 #include "exec/plugin.h"
@@ -22,6 +24,7 @@ typedef struct part {
     int result_count; /* the step's outputs */
     tw_dtype *dtypes;
     tw_shape *shapes;
+    int device; /* the accelerator that it runs on */
     tw__lock lock;
     char label[64];
 } part;
@@ -39,7 +42,6 @@ static void part_free(void *self)
 
 /* ---- running ---- */
 
-enum { DEVICE = 0 };
 static tw__lock variables_lock = TW__LOCK; /* of programs that change variables: one at a time */
 
 static tw__executable *program_of(part *p)
@@ -78,11 +80,26 @@ static tw_status gather_variables(const part *p, tw_tensor *const *handles, tw__
         }
         if (p->variables[i].argument < 0)
             continue;
-        values[*count] = tw__resource_remote(resources[i], DEVICE);
+        values[*count] = tw__resource_remote(resources[i], p->device);
         TW_NEED(values[*count]);
         TW_TRY(fits(&p->variables[i], values[(*count)++], resources[i]->name));
     }
     return TW_OK;
+}
+
+/* Variables that change get their new values in the same memory, which counts once. */
+static void hand_over(const part *p, tw__remote **in, tw__remote **out, bool back)
+{
+    int argument = p->argument_count, result = p->result_count;
+    for (int i = 0; i < p->variable_count; i++) {
+        tw__remote *old = p->variables[i].argument >= 0 ? in[argument++] : NULL;
+        tw__remote *new = p->variables[i].changed ? out[result++] : NULL;
+        if (!old || !new)
+            continue;
+        tw__remote *from = back ? new : old, *to = back ? old : new;
+        to->bytes = from->bytes;
+        from->bytes = 0;
+    }
 }
 
 static tw_status execute(part *p, tw_tensor *const *inputs, tw_tensor **outputs, tw__remote **in, tw__remote **out,
@@ -90,27 +107,35 @@ static tw_status execute(part *p, tw_tensor *const *inputs, tw_tensor **outputs,
 {
     int count = 0, made = 0;
     for (; count < p->argument_count; count++) {
-        in[count] = tw__remote_put(inputs[count], DEVICE);
+        in[count] = tw__remote_of(inputs[count], p->device);
         TW_NEED(in[count]);
     }
     TW_TRY(gather_variables(p, inputs + p->argument_count, resources, in, &count));
     for (int i = 0; i < p->result_count; i++)
-        TW_NEED(out[made++] = tw__remote_new(p->dtypes[i], &p->shapes[i], DEVICE));
+        TW_NEED(out[made++] = tw__remote_new(p->dtypes[i], &p->shapes[i], p->device));
     for (int i = 0; i < p->variable_count; i++) {
         const tw__hlo *now = &p->variables[i].now;
         if (p->variables[i].changed)
-            TW_NEED(out[made++] = tw__remote_new(now->dtype, &now->shape, DEVICE));
+            TW_NEED(out[made++] = tw__remote_new(now->dtype, &now->shape, p->device));
     }
     tw__executable *program = program_of(p);
     TW_NEED(program);
-    TW_TRY(tw__pjrt_execute(program, in, count, out, made, DEVICE));
+    hand_over(p, in, out, false);
+    tw_status status = tw__pjrt_execute(program, in, count, out, made, p->device);
+    if (status != TW_OK)
+        hand_over(p, in, out, true);
+    TW_TRY(status);
     made = p->result_count;
     for (int i = 0; i < p->variable_count; i++) {
         if (p->variables[i].changed)
             tw__resource_move(resources[i], out[made++]);
     }
-    for (int i = 0; i < p->result_count; i++)
+    for (int i = 0; i < p->result_count; i++) {
         TW_NEED(outputs[i] = tw__remote_get(out[i]));
+        tw__remote_keep(outputs[i], out[i]);
+        if (tw__devices_accelerated)
+            outputs[i]->device = TW__ACCELERATOR + (uint32_t)p->device;
+    }
     return TW_OK;
 }
 
@@ -139,8 +164,10 @@ typedef struct collector {
     tw__plan *plan;
     const tw__lowerings *lower;
     bool processor;
-    bool *inside; /* by place: made in the program that is being collected */
-    int *steps;   /* of that program */
+    bool everywhere; /* the whole function is to be compiled, wherever its steps are placed */
+    int device;      /* of the program that is being collected */
+    bool *inside;    /* by place: made in the program that is being collected */
+    int *steps;      /* of that program */
     int step_count;
     int *order; /* all steps as they are to run; one of a program stands for it */
     int order_count;
@@ -151,6 +178,14 @@ static tw__hlo value_of(const tw__plan *plan, int32_t place)
 {
     const tw__place *p = &plan->places[place];
     return (tw__hlo){ .id = -1, .dtype = p->dtype, .shape = p->shape, .constant = p->constant };
+}
+
+/* The accelerator that a step is to run on; -1: the processor. */
+static int device_of(const collector *c, const tw__step *step)
+{
+    const char *said = step->node ? step->node->device : NULL;
+    uint32_t place = said ? tw__device_place_of(said) : tw__place_now(TW_FLOAT32);
+    return place >= TW__ACCELERATOR ? (int)(place - TW__ACCELERATOR) : c->everywhere ? 0 : -1;
 }
 
 static bool lowerable(const collector *c, const tw__step *step)
@@ -225,6 +260,7 @@ static part *part_new(collector *c, tw__program_writer *w, const int32_t *result
     p->lock = (tw__lock)TW__LOCK;
     p->argument_count = argument_count;
     p->result_count = result_count;
+    p->device = c->device;
     p->variable_count = w->variable_count;
     p->variables = TW_TAKE(w->variables);
     p->dtypes = tw__alloc_array((size_t)result_count + 1, sizeof *p->dtypes);
@@ -358,7 +394,11 @@ static tw_status collect(collector *c)
 {
     for (int s = 0; s < c->plan->step_count; s++) {
         const tw__step *step = &c->plan->steps[s];
-        if (lowerable(c, step)) {
+        int device = device_of(c, step);
+        if (device >= 0 && lowerable(c, step)) {
+            if (c->step_count && c->device != device)
+                TW_TRY(finish(c));
+            c->device = device;
             c->steps[c->step_count++] = s;
             for (int k = 0; k < step->output_count; k++)
                 c->inside[step->outputs[k]] = true;
@@ -398,7 +438,11 @@ static bool is_compiled(const tw__graph *graph)
 
 tw_status tw__pass_compile(tw__plan *plan)
 {
-    if (!is_compiled(plan->graph) || !tw__pjrt_wanted())
+    if (!tw__pjrt_wanted())
+        return TW_OK;
+    TW_TRY(tw__devices_use());
+    bool compiled = is_compiled(plan->graph);
+    if (!compiled && !tw__devices_accelerated)
         return TW_OK;
     TW_TRY(tw__pjrt_start());
     const tw__lowerings *lower = tw__lowerings_get();
@@ -410,6 +454,7 @@ tw_status tw__pass_compile(tw__plan *plan)
     TW_NEED(inside && listed && order && values);
     collector c = { .plan = plan,
                     .lower = lower,
+                    .everywhere = compiled,
                     .processor = strcmp(tw__pjrt_platform(), "cpu") == 0,
                     .inside = inside,
                     .steps = listed,

@@ -183,8 +183,8 @@ static tw_tensor *call_op(const found *activation, tw_tensor *input)
         return NULL;
     }
     tw_tensor *output = tw__call(activation->op, &input, 1, NULL, 0);
-    if (output && activation->keeps_input && !output->object.config)
-        output->object.config = tw_retain(input);
+    if (output && activation->keeps_input)
+        tw__note_logits(output, input);
     return output;
 }
 

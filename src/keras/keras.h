@@ -155,6 +155,7 @@ tw_status tw__input_spec_check(const tw_layer *layer, const tw_value *spec, cons
 tw_tensor *tw__mask_of(const tw_tensor *tensor);                /* borrowed; NULL: none */
 tw_status tw__mask_set(tw_tensor *tensor, tw_tensor *mask);     /* NULL: none any more */
 tw_tensor *tw__masked_copy(tw_tensor *tensor, tw_tensor *mask); /* the same values with this mask; a new reference */
+void tw__note_logits(tw_tensor *tensor, tw_tensor *logits);     /* keeps them with it, if nothing is kept yet */
 tw_tensor *tw__noted_logits(const tw_tensor *tensor); /* what a softmax or sigmoid noted of its input; borrowed, or NULL */
 /* The metric whose call gave the tensor; borrowed, or NULL. */
 struct tw_metric *tw__noted_metric(const tw_tensor *tensor);

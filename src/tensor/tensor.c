@@ -348,7 +348,8 @@ tw_tensor *tw__tensor_of_shape(const tw_shape *shape, tw_dtype dtype)
 
 bool tw__tensor_is_exclusive(const tw_tensor *tensor)
 {
-    if (tensor->object.peer || atomic_load_explicit(&tensor->object.references, memory_order_acquire) != 1)
+    if (tensor->object.peer || tensor->object.config ||
+        atomic_load_explicit(&tensor->object.references, memory_order_acquire) != 1)
         return false;
     const tw__buffer *buffer = tensor->buffer;
     return !buffer || (atomic_load_explicit(&buffer->references, memory_order_acquire) == 1 &&

@@ -56,10 +56,10 @@ void tw__buffer_trim(void); /* gives the calling thread's cached memory back */
 #define TW_INLINE_BYTES 64
 
 struct tw_tensor {
-    tw_object
-        object; /* its config: NULL, or a reference to a tensor that this one was made from and that is needed with it (keras/) */
+    tw_object object; /* its config: NULL, or a reference to what is needed with it: a tensor that it was made from (keras/), or
+                         its value on a device (device/pjrt.h) */
     tw_dtype dtype;
-    uint32_t device; /* which of the processor's logical devices it is on (device/) */
+    uint32_t device; /* the place that it is on (device/) */
     tw_shape shape;
     int64_t count;
     void *data; /* the elements; in `small` or in the buffer. tw_string[] for strings, tw_object *[] for resources and variants */

@@ -24,6 +24,12 @@ static tw_tensor *with_dtype(tw_tensor *value, tw_dtype dtype)
                  tw_dtype_name(value->dtype));
         return NULL;
     }
+    if (__builtin_expect(tw__devices_accelerated, 0) && !value->node && value->device != tw__place_now(value->dtype)) {
+        tw_tensor *here = tw__tensor_view(value, &value->shape);
+        if (here)
+            here->device = tw__place_now(value->dtype);
+        return here;
+    }
     return tw_retain(value);
 }
 

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "api/nn/nn.h"
+#include "device/pjrt.h"
 #include "op/calls.h"
 #include "rows.h"
 
@@ -59,8 +60,10 @@ TW_API(
 /* Keras's cross-entropies work on what went into these two, if they can. */
 static tw_tensor *keep_logits(tw_tensor *output, tw_tensor *logits)
 {
-    if (output && !output->object.config)
+    if (output && (!output->object.config || tw__is(output->object.config, &tw__remote_class))) {
+        tw_release(output->object.config);
         output->object.config = tw_retain(logits);
+    }
     return output;
 }
 

@@ -30,7 +30,10 @@ static notes *notes_of(tw_tensor *tensor)
         return config;
     notes *n = tw__object_new(&notes_class);
     if (n) {
-        n->logits = config; /* its reference */
+        if (tw__is(config, &tw__tensor_class))
+            n->logits = config; /* its reference */
+        else
+            tw_release(config); /* the value on a device: only a copy */
         tensor->object.config = n;
     }
     return n;
@@ -50,6 +53,14 @@ tw_tensor *tw__note_metric(tw_tensor *tensor, struct tw_metric *metric)
     else
         tw_release(tensor);
     return n ? tensor : NULL;
+}
+
+void tw__note_logits(tw_tensor *tensor, tw_tensor *logits)
+{
+    if (tw__is(tensor->object.config, &notes_class) || tw__is(tensor->object.config, &tw__tensor_class))
+        return;
+    tw_release(tensor->object.config);
+    tensor->object.config = tw_retain(logits);
 }
 
 tw_tensor *tw__noted_logits(const tw_tensor *tensor)

@@ -1,5 +1,5 @@
-"""Several machines and TPUs: the names of tf.distribute that need them. They exist, say what a cluster is, and fail where a machine without TPUs and
-without other workers fails. Loaded when first asked for."""
+"""Several machines and TPUs: the names of tf.distribute that need them. They exist, say what a cluster is, TPUs are those of a PJRT plug-in. They fail
+where a machine without TPUs and without other workers fails. Loaded when first asked for."""
 import json
 import os
 import sys
@@ -123,6 +123,11 @@ class TFConfigClusterResolver(ClusterResolver):
         return _address(spec, kind, number, rpc_layer or self.rpc_layer)
 
 
+def _tpus():
+    """The TPUs of this machine: devices of a plug-in."""
+    return tf.config.list_logical_devices("TPU")
+
+
 class TPUClusterResolver(ClusterResolver):
     """The address of a TPU."""
 
@@ -169,7 +174,14 @@ class TPUClusterResolver(ClusterResolver):
 
     def get_tpu_system_metadata(self):
         """What TPUs there are."""
-        raise tf.errors.NotFoundError(None, None, _NO_TPU)
+        names = _tpus()
+        if not names:
+            raise tf.errors.NotFoundError(None, None, _NO_TPU)
+        return tf.tpu.experimental.TPUSystemMetadata(len(names), 1, len(names), None, names)
+
+    def num_accelerators(self, task_type=None, task_id=None, config_proto=None):
+        """How many TPUs a task has."""
+        return {"TPU": self.get_tpu_system_metadata().num_of_cores_per_host}
 
 
 def experimental_connect_to_host(remote_host=None, job_name="worker"):
@@ -182,7 +194,7 @@ def experimental_connect_to_host(remote_host=None, job_name="worker"):
 def experimental_connect_to_cluster(cluster_spec_or_resolver, job_name="localhost", task_index=0, protocol=None, make_master_device_default=True,
                                     cluster_device_filters=None):
     """Uses the devices of a cluster."""
-    if isinstance(cluster_spec_or_resolver, TPUClusterResolver) and cluster_spec_or_resolver._local:
+    if isinstance(cluster_spec_or_resolver, TPUClusterResolver) and (cluster_spec_or_resolver._local or _tpus()):
         return
     if isinstance(cluster_spec_or_resolver, ClusterResolver):
         spec = cluster_spec_or_resolver.cluster_spec()
@@ -197,6 +209,10 @@ def experimental_connect_to_cluster(cluster_spec_or_resolver, job_name="localhos
 def initialize_tpu_system(cluster_resolver=None):
     """Makes a TPU ready."""
     resolver = cluster_resolver if cluster_resolver is not None else TPUClusterResolver("")
+    if _tpus():
+        _log.message("INFO", "Initializing the TPU system: %s" % resolver._tpu)
+        _log.message("INFO", "Finished initializing TPU system.")
+        return tf.tpu.experimental.Topology(mesh_shape=[len(_tpus()), 1, 1, 1], device_coordinates=[[[i, 0, 0, 0] for i in range(len(_tpus()))]])
     if resolver._local:
         raise tf.errors.NotFoundError(None, None, _NO_TPU)
     raise tf.errors.NotFoundError(
@@ -208,30 +224,46 @@ def initialize_tpu_system(cluster_resolver=None):
 def shutdown_tpu_system(cluster_resolver=None):
     """Ends the use of a TPU."""
     resolver = cluster_resolver if cluster_resolver is not None else TPUClusterResolver("")
+    if _tpus():
+        _log.message("INFO", "Shutting down the TPU system: %s" % resolver._tpu)
+        return
     _log.warning("You are shutting down a TPU system %s that has not been initialized.", resolver._tpu)
     raise tf.errors.InvalidArgumentError(None, None, _NO_TPU.replace("TPUs not found in the cluster. Failed in initialization: ", "").replace(
         "ConfigureDistributedTPU", "ShutdownDistributedTPU").replace(_NO_TPU[_NO_TPU.index("[embedding"):_NO_TPU.index("\n")], "[]"))
 
 
-class TPUStrategy:
+class _OnTPU(type):
+    """So that isinstance(strategy, TPUStrategy) holds of what it made."""
+
+    def __instancecheck__(cls, value):
+        return isinstance(value, tf.distribute._rows._TPUStrategy)
+
+
+class TPUStrategy(metaclass=_OnTPU):
     """Replicas on TPUs."""
 
-    def __init__(self, tpu_cluster_resolver=None, experimental_device_assignment=None, experimental_spmd_xla_partitioning=False):
-        if tpu_cluster_resolver is None:
-            tpu_cluster_resolver = TPUClusterResolver("")
-        raise IndexError("index 0 is out of bounds for axis 0 with size 0")  # of the list of TPUs, as TensorFlow says it
+    def __new__(cls, tpu_cluster_resolver=None, experimental_device_assignment=None, experimental_spmd_xla_partitioning=False):
+        if experimental_device_assignment is not None or experimental_spmd_xla_partitioning:
+            raise NotImplementedError("TPUStrategy: device assignments and partitioned computations are not supported")
+        resolver = tpu_cluster_resolver if tpu_cluster_resolver is not None else TPUClusterResolver("")
+        if not _tpus():
+            raise IndexError("index 0 is out of bounds for axis 0 with size 0")  # of the list of TPUs, as TensorFlow says it
+        made = tf.distribute._rows._TPUStrategy()
+        made._resolver = resolver
+        return made
 
 
 class _ExperimentalTPUStrategy(TPUStrategy):
     """The same under its older name."""
 
-    def __init__(self, tpu_cluster_resolver=None, device_assignment=None):
+    def __new__(cls, tpu_cluster_resolver=None, device_assignment=None):
         print("WARNING:absl:`tf.distribute.experimental.TPUStrategy` is deprecated, please use the non-experimental symbol "
               "`tf.distribute.TPUStrategy` instead.", file=sys.stderr)
-        super().__init__(tpu_cluster_resolver, device_assignment)
+        return TPUStrategy(tpu_cluster_resolver, device_assignment)
 
 
-_ExperimentalTPUStrategy.__name__ = _ExperimentalTPUStrategy.__qualname__ = "TPUStrategy"
+for _class in (_ExperimentalTPUStrategy, tf.distribute._rows._TPUStrategy):
+    _class.__name__ = _class.__qualname__ = "TPUStrategy"
 
 
 def _unsupported(name, why):

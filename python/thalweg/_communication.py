@@ -4,6 +4,8 @@ import collections
 import enum
 import math
 
+import numpy as np
+
 import thalweg as tf
 from thalweg import _core
 from thalweg._cluster import ClusterSpec  # noqa: F401
@@ -135,8 +137,30 @@ class _HardwareFeature(_absent("HardwareFeature")):
         UNSUPPORTED, V1, V2 = "UNSUPPORTED", "V1", "V2"
 
 
-DeviceAssignment, Topology, TPUEmbedding, TPUEmbeddingForServing, TPUEmbeddingV0 = (
-    _unsupported(name, _TPUS) for name in ("DeviceAssignment", "Topology", "TPUEmbedding", "TPUEmbeddingForServing", "TPUEmbeddingV0"))
+class Topology:
+    """Where the cores of TPUs are: tasks, their devices, the coordinates of each."""
+
+    def __init__(self, serialized=None, mesh_shape=None, device_coordinates=None):
+        if serialized is not None:
+            raise NotImplementedError("Topology: serialized topologies are not supported; give mesh_shape and device_coordinates")
+        self._shape, self._coordinates = np.asarray(mesh_shape, np.int32), np.asarray(device_coordinates, np.int32)
+        if self._shape.shape != (4,) or (self._shape < 1).any():
+            raise ValueError("`mesh_shape` must be a sequence of 4 positive entries; got `mesh_shape={}`".format(self._shape))
+        if self._coordinates.ndim != 3 or self._coordinates.shape[2] != 4:
+            raise ValueError("`device_coordinates` must be a rank 3 int32 array with minor dimension equal to the `mesh_shape` rank"
+                             "got device_coordinates.shape={} len(device_coordinates.shape)={} device_coordinates.shape[2]={} mesh_shape={}, "
+                             "len(mesh_shape)={}".format(self._coordinates.shape, self._coordinates.ndim, self._coordinates.shape[-1:], self._shape,
+                                                         len(self._shape)))
+
+    mesh_shape = property(lambda self: self._shape)
+    mesh_rank = property(lambda self: len(self._shape))
+    device_coordinates = property(lambda self: self._coordinates)
+    num_tasks = property(lambda self: self._coordinates.shape[0])
+    num_tpus_per_task = property(lambda self: self._coordinates.shape[1])
+
+
+DeviceAssignment, TPUEmbedding, TPUEmbeddingForServing, TPUEmbeddingV0 = (
+    _unsupported(name, _TPUS) for name in ("DeviceAssignment", "TPUEmbedding", "TPUEmbeddingForServing", "TPUEmbeddingV0"))
 HardwareFeature = _HardwareFeature
 Adagrad, AdagradMomentum, Adam, FTRL, SGD, FeatureConfig, TableConfig, QuantizationConfig = (
     _absent(name) for name in ("Adagrad", "AdagradMomentum", "Adam", "FTRL", "SGD", "FeatureConfig", "TableConfig", "QuantizationConfig"))

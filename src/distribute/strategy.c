@@ -66,10 +66,18 @@ static tw_status add_device(tw_strategy *strategy, const char *text)
     return TW_OK;
 }
 
-/* All logical devices of the processor. */
+/* All accelerators, or if there are none all logical devices of the processor. */
 static tw_status add_all(tw_strategy *strategy)
 {
-    tw__devices_use();
+    TW_TRY(tw__devices_use());
+    const char *type = tw__accelerator_type();
+    for (int64_t i = 0; type && i < tw__devices_of((tw_string){ type, strlen(type) }); i++) {
+        tw__owned char *name = tw__place_text(TW__ACCELERATOR + (uint32_t)i);
+        TW_NEED(name);
+        TW_TRY(add_device(strategy, name));
+    }
+    if (strategy->count)
+        return TW_OK;
     tw__owned char *list = tw__device_list_text("\n");
     TW_NEED(list);
     for (char *at = list, *rest; at && *at; at = rest) {
@@ -158,6 +166,28 @@ TW_CLASS(mirrored_strategy, "distribute.MirroredStrategy(devices: tensor<string>
          .size = sizeof(struct tw_mirrored_strategy), .init = mirrored_init, .drop_config = true,
          .doc = "One replica on each of several devices; variables have a copy on each, and gradients are summed over them.\n"
                 "devices: the names of the devices; None: all that there are");
+
+struct tw_tpu_strategy {
+    tw_strategy strategy;
+};
+
+static tw_status tpu_init(void *self, const void *given)
+{
+    (void)given;
+    tw_strategy *strategy = self;
+    TW_TRY(tw__devices_use());
+    const char *type = tw__accelerator_type();
+    if (!type || strcmp(type, "TPU") != 0)
+        return tw__fail(TW_NOT_FOUND, "TPUs not found in the cluster: no PJRT plug-in has any");
+    TW_TRY(add_all(strategy));
+    strategy->mirrors = true;
+    tw__mirrors_start();
+    return TW_OK;
+}
+
+TW_CLASS(tpu_strategy, "distribute._TPUStrategy()", .parent = &tw__class_strategy, .size = sizeof(struct tw_tpu_strategy),
+         .init = tpu_init, .drop_config = true,
+         .doc = "One replica on each TPU; variables have a copy on each, and gradients are summed over them.");
 
 struct tw_one_device_strategy {
     tw_strategy strategy;

@@ -136,11 +136,18 @@ static PyObject *outer_graph(PyObject *self, void *unused)
     return tw__py_wrap_graph(outer);
 }
 
-static PyObject *as_graph_def(PyObject *self, PyObject *unused)
+static PyObject *as_graph_def(PyObject *self, PyObject *args, PyObject *keywords)
 {
-    (void)unused;
+    static char *names[] = { "from_version", "add_shapes", NULL };
+    PyObject *from_version = Py_None;
+    int shapes = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|Op", names, &from_version, &shapes))
+        return NULL;
+    if (from_version != Py_None)
+        return tw__py_error(PyExc_NotImplementedError, "Graph.as_graph_def: from_version is not supported");
     tw__auto(tw__text_free) tw__text text = { 0 };
-    tw_status status = tw__graphdef_write(&text, ((view *)self)->graph, true, NULL, 0);
+    tw_status status =
+        tw__graphdef_write(&text, ((view *)self)->graph, TW_GRAPH_TRACED | (shapes ? TW_GRAPH_SHAPES : 0), NULL, 0);
     tw__py_auto PyObject *messages =
         status == TW_OK && !text.failed ? PyImport_ImportModule("thalweg._messages") : tw__py_raise();
     tw__py_auto PyObject *type = messages ? PyObject_GetAttrString(messages, "GraphDef") : NULL;
@@ -148,7 +155,8 @@ static PyObject *as_graph_def(PyObject *self, PyObject *unused)
 }
 
 static PyMethodDef graph_methods[] = {
-    { "as_graph_def", as_graph_def, METH_NOARGS, "The graph, and the functions it calls, as a GraphDef." },
+    { "as_graph_def", (PyCFunction)(void (*)(void))as_graph_def, METH_VARARGS | METH_KEYWORDS,
+      "The graph, and the functions it calls, as a GraphDef." },
     { "get_operations", get_operations, METH_NOARGS, "All nodes, in order." },
     { "get_operation_by_name", operation_by_name, METH_O, "The node of that name." },
     { "get_tensor_by_name", tensor_by_name, METH_O, "The tensor of that name, \"add:0\"." },

@@ -54,9 +54,7 @@ class FuncGraph:
 
     def as_graph_def(self, from_version=None, add_shapes=False):
         """The graph, and the functions it calls, as a GraphDef."""
-        if from_version is not None or add_shapes:
-            raise NotImplementedError("FuncGraph.as_graph_def: from_version and add_shapes are not supported")
-        return self._nodes.as_graph_def()
+        return self._nodes.as_graph_def(from_version, add_shapes)
 
     def as_graph_element(self, obj, allow_tensor=True, allow_operation=True):
         """The tensor or operation of that name, or what is one already."""

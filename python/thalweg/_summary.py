@@ -107,7 +107,7 @@ def graph(graph_data):
     if not _core.executing_eagerly():
         raise RuntimeError("graph() cannot be invoked inside a graph context.")
     if hasattr(graph_data, "as_graph_def"):
-        graph_data = graph_data.as_graph_def()
+        graph_data = graph_data.as_graph_def(add_shapes=True)
     if not hasattr(graph_data, "SerializeToString"):
         raise ValueError("Argument 'graph_data' is not tf.Graph or tf.compat.v1.GraphDef. Received graph_data=%s of type %s." % (
             graph_data, type(graph_data).__name__))
@@ -161,8 +161,8 @@ class Trace:
         return self
 
     def __exit__(self, *exception):
-        more = ", ".join("%s=%s" % pair for pair in self._more.items())
-        _rows._profile_note("%s (%s)" % (self._name, more) if more else self._name, self._start)
+        more = ",".join("%s=%s" % pair for pair in self._more.items())
+        _rows._profile_note("%s#%s#" % (self._name, more) if more else self._name, self._start)
 
     def set_metadata(self, **kwargs):
         """More about the part."""

@@ -146,6 +146,15 @@ void tw__cursor_free(tw__cursor *cursor)
     tw__free(cursor);
 }
 
+/* For profiles, as TensorFlow calls iterators: a step of kind PrefetchDataset is Iterator::Prefetch. */
+static void report(const tw__dataset *dataset, int64_t began)
+{
+    char name[80];
+    const char *kind = dataset->object.class->name, *end = strstr(kind, "Dataset");
+    snprintf(name, sizeof name, "Iterator::%.*s", end ? (int)(end - kind) : (int)strlen(kind), kind);
+    tw__op_report(name, NULL, began);
+}
+
 tw_status tw__cursor_next(tw__cursor *cursor, tw_tensor **element, bool *end)
 {
     *end = cursor->ended;
@@ -155,7 +164,10 @@ tw_status tw__cursor_next(tw__cursor *cursor, tw_tensor **element, bool *end)
     uint64_t path = tw__streams_path;
     tw__streams_now = cursor->streams;
     tw__streams_path = 0;
+    int64_t began = atomic_load_explicit(&tw__op_reports, memory_order_relaxed) ? tw__step_clock() : 0;
     tw_status status = tw__kind_of(cursor->dataset)->next(cursor, element, end);
+    if (began)
+        report(cursor->dataset, began);
     tw__streams_now = outer;
     tw__streams_path = path;
     *end = status == TW_OK && *end; /* a step may have met the end of one dataset, and an error in the next one */

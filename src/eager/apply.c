@@ -96,7 +96,7 @@ static tw_status run_kernel(const tw_op *op, tw__kernel *kernel, int attr_count)
     tw_status status = op->free_state ? run_with_state(op, kernel, attr_count) : op->compute(kernel);
     tw__denormals_restore(denormals);
     if (reports && status == TW_OK)
-        tw__op_report(op->name, start);
+        tw__op_report(op->name, op->name, start);
     return status;
 }
 

@@ -73,7 +73,7 @@ tw_status tw__call_compiled(const tw__kernel *kernel, int attr_count, const tw_s
 extern _Atomic bool tw__op_reports; /* the same of ops that run at once, outside of plans */
 struct tw_step_event;
 void tw__set_op_hook(void (*hook)(void *user, const struct tw_step_event *event)); /* NULL: nobody */
-void tw__op_report(const char *op, int64_t start);
+void tw__op_report(const char *name, const char *op, int64_t start); /* op may be NULL: it is another part of the program */
 int64_t tw__step_clock(void);
 extern _Atomic bool tw__step_reports; /* somebody wants to know of steps (hook.c) */
 

@@ -47,9 +47,9 @@ void tw__set_op_hook(tw_step_hook given)
     atomic_store(&tw__op_reports, given != NULL);
 }
 
-void tw__op_report(const char *op, int64_t start)
+void tw__op_report(const char *name, const char *op, int64_t start)
 {
-    tw_step_event event = { .name = op, .op = op, .start = start, .duration = tw__step_clock() - start };
+    tw_step_event event = { .name = name, .op = op, .start = start, .duration = tw__step_clock() - start };
     tw_step_hook call = atomic_load(&op_hook);
     if (call)
         call(NULL, &event);

@@ -28,9 +28,12 @@ tw_status tw__library_add_to(tw__library *library, tw__graph *graph, const char 
 /* The nodes as a graph of their own. */
 tw__graph *tw__graphdef_read(tw__library *library);
 /* Appends a GraphDef: the nodes of `graph` (NULL: none) and a library of `functions` and all that they and the nodes call.
- * `ordered`: the graph was traced, and its nodes' order is that of their effects. Functions of one name are told apart by
- * numbers. */
-tw_status tw__graphdef_write(tw__text *text, const tw__graph *graph, bool ordered, tw__function *const *functions,
+ * Functions of one name are told apart by numbers. */
+enum {
+    TW_GRAPH_TRACED = 1, /* the nodes' order is that of their effects */
+    TW_GRAPH_SHAPES = 2  /* nodes tell their shapes */
+};
+tw_status tw__graphdef_write(tw__text *text, const tw__graph *graph, unsigned how, tw__function *const *functions,
                              int function_count);
 
 /* The same with gradients that users define, as registered_gradients: `function` is the gradient of nodes with the op type
@@ -47,7 +50,7 @@ typedef struct tw__written_gradient {
     size_t capture_count;
     char *name; /* set by writing, for tw__free: how the function is called in the file */
 } tw__written_gradient;
-tw_status tw__graphdef_write_all(tw__text *text, const tw__graph *graph, bool ordered, tw__function *const *functions,
+tw_status tw__graphdef_write_all(tw__text *text, const tw__graph *graph, unsigned how, tw__function *const *functions,
                                  int function_count, tw__written_gradient *const *gradients, size_t gradient_count);
 
 #endif

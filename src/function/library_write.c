@@ -13,6 +13,7 @@ typedef struct writing {
     size_t count, capacity, name_capacity;
     tw__pointer_map places; /* function -> place in the list */
     tw__map taken;          /* names */
+    bool shapes;            /* nodes tell their shapes */
 } writing;
 
 static uint64_t mix(uint64_t sum, const void *data, size_t size)
@@ -117,7 +118,7 @@ static void write_pair(tw__text *text, uint32_t number, const char *key, const c
 /* The shape of an argument: { index, { _output_shapes: [shape] } }. */
 static tw_status write_argument_shape(tw__text *text, int index, const tw_shape *shape)
 {
-    tw_attr attr = { .name = "_output_shapes", .kind = TW_ATTR_SHAPES, .count = 1, .shapes = shape };
+    tw_attr attr = { .name = TW_SHAPES_NOTE, .kind = TW_ATTR_SHAPES, .count = 1, .shapes = shape };
     size_t entry = tw__open_FunctionDef_arg_attr(text);
     tw__put_FunctionDef_arg_attr_key(text, index);
     size_t attrs = tw__open_FunctionDef_arg_attr_value(text);
@@ -125,6 +126,16 @@ static tw_status write_argument_shape(tw__text *text, int index, const tw_shape 
     tw__close(text, attrs);
     tw__close(text, entry);
     return status;
+}
+
+/* The shapes of all arguments: { _input_shapes: [shape, ...] }. */
+static tw_status write_input_shapes(tw__text *text, const tw__function *function)
+{
+    tw__owned tw_shape *shapes = tw__alloc_array((size_t)function->input_count + 1, sizeof *shapes);
+    for (int i = 0; shapes && i < function->input_count; i++)
+        shapes[i] = function->inputs[i]->out_shapes[0];
+    tw_attr attr = { .name = "_input_shapes", .kind = TW_ATTR_SHAPES, .count = function->input_count, .shapes = shapes };
+    return shapes ? tw__attr_message_write(text, TW_FunctionDef_attr, &attr, NULL) : TW_RESOURCE_EXHAUSTED;
 }
 
 static tw_status write_results(tw__text *text, const tw__function *function, const tw__node_writer *writer)
@@ -184,7 +195,7 @@ static tw_status write_body(tw__text *text, tw__text *signature, tw__function *f
     }
     for (int i = 0; i < function->input_count; i++)
         TW_TRY(write_argument_shape(text, i, &function->inputs[i]->out_shapes[0]));
-    return TW_OK;
+    return writer->shapes ? write_input_shapes(text, function) : TW_OK;
 }
 
 static tw_status write_function(tw__text *library, writing *w, size_t place)
@@ -198,9 +209,12 @@ static tw_status write_function(tw__text *library, writing *w, size_t place)
         names[i] = argument_name(function, i, names);
         status = names[i] ? tw__pointer_map_put(&arguments, function->inputs[i], i) : TW_RESOURCE_EXHAUSTED;
     }
-    tw__node_writer writer = {
-        .function = true, .arguments = &arguments, .argument_names = names, .ordered = true, .functions = { name_of, w }
-    };
+    tw__node_writer writer = { .function = true,
+                               .arguments = &arguments,
+                               .argument_names = names,
+                               .ordered = true,
+                               .shapes = w->shapes,
+                               .functions = { name_of, w } };
     if (status == TW_OK)
         status = write_body(&text, &signature, function, w->names[place], &writer);
     size_t whole = tw__open_FunctionDefLibrary_function(library);
@@ -262,23 +276,23 @@ static tw_status write_gradient(tw__text *library, writing *w, tw__written_gradi
     return TW_OK;
 }
 
-tw_status tw__graphdef_write(tw__text *text, const tw__graph *graph, bool ordered, tw__function *const *functions,
+tw_status tw__graphdef_write(tw__text *text, const tw__graph *graph, unsigned how, tw__function *const *functions,
                              int function_count)
 {
-    return tw__graphdef_write_all(text, graph, ordered, functions, function_count, NULL, 0);
+    return tw__graphdef_write_all(text, graph, how, functions, function_count, NULL, 0);
 }
 
-tw_status tw__graphdef_write_all(tw__text *text, const tw__graph *graph, bool ordered, tw__function *const *functions,
+tw_status tw__graphdef_write_all(tw__text *text, const tw__graph *graph, unsigned how, tw__function *const *functions,
                                  int function_count, tw__written_gradient *const *gradients, size_t gradient_count)
 {
-    writing w = { 0 };
+    writing w = { .shapes = how & TW_GRAPH_SHAPES };
     tw_status status = TW_OK;
     tw__text library = { 0 };
     for (int i = 0; status == TW_OK && i < function_count; i++)
         status = name_of(&w, functions[i]) ? TW_OK : tw__error_status();
     for (size_t i = 0; status == TW_OK && i < gradient_count; i++)
         status = name_of(&w, gradients[i]->function) ? TW_OK : tw__error_status();
-    tw__node_writer writer = { .ordered = ordered, .functions = { name_of, &w } };
+    tw__node_writer writer = { .ordered = how & TW_GRAPH_TRACED, .shapes = w.shapes, .functions = { name_of, &w } };
     if (status == TW_OK && graph)
         status = tw__graph_write_nodes(text, TW_GraphDef_node, graph, &writer);
     for (size_t i = 0; status == TW_OK && i < w.count; i++)

@@ -21,6 +21,7 @@
 #define TW_GRAPH_PRODUCER 1645 /* of TensorFlow 2.15 */
 #define TW_GRAPH_MIN_CONSUMER 12
 #define TW_GRADIENT_NOTE "_gradient_op_type" /* an attr of nodes that have a gradient of their own */
+#define TW_SHAPES_NOTE "_output_shapes"      /* an attr of nodes and arguments, for who shows graphs */
 #define TW_REF_HANDLE "/.ref"                /* behind the name of a variable that was a reference: its handle (lower.h) */
 
 /* ---- messages (graphdef_parse.c): pieces of bytes that the caller keeps ---- */
@@ -160,6 +161,7 @@ typedef struct tw__node_writer {
     const tw__pointer_map *arguments; /* nodes that are arguments of the function, by number: they are not written; or NULL */
     char *const *argument_names;      /* what nodes call them; FunctionDefs allow small letters, digits and underscores only */
     bool ordered;                     /* nodes with effects follow each other by control inputs, as they do here by their order */
+    bool shapes;                      /* nodes tell the shapes of their outputs, in _output_shapes */
     const tw__node *last_effect;      /* the last of them, set by writing */
     tw__function_names functions;
 } tw__node_writer;

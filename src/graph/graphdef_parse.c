@@ -70,7 +70,7 @@ static tw_status read_argument_attrs(tw__many many, tw__function_message *functi
         if (!tw__read_FunctionDef_ArgAttrs(entry.value, &attrs))
             return bad("an argument's attrs");
         for (TW_EACH(FunctionDef_ArgAttrs_attr, pair, attrs.attr)) {
-            if (tw__string_is(pair.key, "_output_shapes") && entry.key < function->argument_count)
+            if (tw__string_is(pair.key, TW_SHAPES_NOTE) && entry.key < function->argument_count)
                 function->arguments[entry.key].shapes = pair.value;
         }
         many.failed |= attrs.attr.failed;

@@ -102,6 +102,13 @@ static void write_notes(tw__text *text, const tw__node *node, bool function)
     }
 }
 
+/* The shapes of the outputs, as the graph knows them. */
+static tw_status write_shapes(tw__text *text, const tw__node *node, int count)
+{
+    tw_attr attr = { .name = TW_SHAPES_NOTE, .kind = TW_ATTR_SHAPES, .count = count, .shapes = node->out_shapes };
+    return count ? tw__attr_message_write(text, TW_NodeDef_attr, &attr, NULL) : TW_OK;
+}
+
 static tw_status write_node(tw__text *text, const tw__node *base, tw__node_writer *writer)
 {
     const tw__node *node = tw__node_richest(base);
@@ -132,6 +139,8 @@ static tw_status write_node(tw__text *text, const tw__node *base, tw__node_write
         }
     }
     write_notes(text, base, writer->function);
+    if (writer->shapes)
+        TW_TRY(write_shapes(text, base, node->output_count));
     return text->failed ? TW_RESOURCE_EXHAUSTED : TW_OK;
 }
 

@@ -342,8 +342,8 @@ static tw_status write_meta_graph(tw__text *text, tw__model_writing *w)
     tw__written_gradient **gradients = tw__alloc_array(w->gradients->count + 1, sizeof *gradients);
     for (size_t i = 0; gradients && i < w->gradients->count; i++)
         gradients[i] = &w->gradients->items[i].written;
-    tw_status status = gradients ? tw__graphdef_write_all(&graph, w->graph, false, w->functions, (int)w->function_count,
-                                                          gradients, w->gradients->count)
+    tw_status status = gradients ? tw__graphdef_write_all(&graph, w->graph, 0, w->functions, (int)w->function_count, gradients,
+                                                          w->gradients->count)
                                  : TW_RESOURCE_EXHAUSTED;
     tw__free(gradients);
     tw__put_message(text, TW_MetaGraphDef_graph_def, &graph);

@@ -389,11 +389,12 @@ static tw_value bytes_of(tw__text *text, tw_status status)
     return out;
 }
 
-TW_METHOD(graph_def, "Graph._graph_def_bytes(self: graph) -> value", "The graph as the bytes of a GraphDef.")
+TW_METHOD(graph_def, "Graph._graph_def_bytes(self: graph, add_shapes: bool = False) -> value",
+          "The graph as the bytes of a GraphDef.")
 {
     tw__text text = { 0 };
     tw__graph_settle(args->self->graph);
-    tw_status status = tw__graphdef_write(&text, args->self->graph, false, NULL, 0);
+    tw_status status = tw__graphdef_write(&text, args->self->graph, args->add_shapes ? TW_GRAPH_SHAPES : 0, NULL, 0);
     return bytes_of(&text, status);
 }
 

@@ -1,31 +1,48 @@
-/* What ran while a trace was on, for TensorBoard: the steps of plans (exec/), ops that ran at once and parts that the program
- * named, written as the old profiler's file
+/* What runs while a profile is on: the steps of plans (exec/), ops that ran at once, iterators, parts that the program named, and
+ * how much memory the process has; written for TensorBoard as
  *
- *     DIRECTORY/plugins/profile/<time>/local.trace   a Trace
- *
- * and beside it an event file without events, by which TensorBoard finds the directory. */
+ *     DIRECTORY/plugins/profile/<time>/<host>.xplane.pb */
+#include <fcntl.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <thalweg/profile.h>
 
-#include "codec/message.h"
 #include "exec/exec.h"
 #include "rows.h"
 #include "summary/summary.h"
+#include "summary/xplane.h"
 
-enum { EVENTS_LIMIT = 1 << 20, THREADS_LIMIT = 64, DEVICE = 1 };
-
-typedef struct event {
-    char *name;
-    int64_t start, duration;
-    uint32_t thread;
-} event;
+enum { EVENTS_LIMIT = 1 << 20, SAMPLES_LIMIT = 1 << 16, SAMPLE_EVERY = 1000000 /* nanoseconds */ };
 
 static tw__lock lock = TW__LOCK;
-static event *events;
-static size_t event_count, event_capacity;
+static tw__profile noted;
 static uint32_t thread_count;
 static bool running;
+
+/* The bytes of the process that are in memory; 0: unknown. */
+static int64_t resident_bytes(void)
+{
+    char text[100];
+    long long all, resident = 0;
+    int file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+    ssize_t size = file >= 0 ? read(file, text, sizeof text - 1) : 0;
+    if (file >= 0)
+        close(file);
+    text[size > 0 ? size : 0] = 0;
+    return sscanf(text, "%lld %lld", &all, &resident) == 2 ? resident * sysconf(_SC_PAGESIZE) : 0;
+}
+
+static void add_sample(int64_t time)
+{
+    const tw__memory_sample *last = noted.sample_count ? &noted.samples[noted.sample_count - 1] : NULL;
+    if ((last && time - last->time < SAMPLE_EVERY) || noted.sample_count == SAMPLES_LIMIT ||
+        TW_GROW(noted.samples, noted.sample_capacity, noted.sample_count + 1) != TW_OK)
+        return;
+    int64_t bytes = resident_bytes();
+    if (bytes)
+        noted.samples[noted.sample_count++] = (tw__memory_sample){ time, bytes };
+}
 
 /* Takes the name. */
 static void add_event(char *name, int64_t start, int64_t duration)
@@ -34,9 +51,11 @@ static void add_event(char *name, int64_t start, int64_t duration)
     tw__lock_take(&lock);
     if (!own)
         own = ++thread_count;
-    if (name && running && event_count < EVENTS_LIMIT && TW_GROW(events, event_capacity, event_count + 1) == TW_OK) {
-        events[event_count++] = (event){ name, start, duration, own };
+    if (name && running && start >= noted.start && noted.event_count < EVENTS_LIMIT &&
+        TW_GROW(noted.events, noted.event_capacity, noted.event_count + 1) == TW_OK) {
+        noted.events[noted.event_count++] = (tw__ran){ name, start, duration, own };
         name = NULL;
+        add_sample(start + duration);
     }
     tw__lock_give(&lock);
     tw__free(name);
@@ -45,16 +64,17 @@ static void add_event(char *name, int64_t start, int64_t duration)
 static void note(void *user, const tw_step_event *step)
 {
     (void)user;
-    add_event(tw__format("%s:%s", step->name ? step->name : "", step->op ? step->op : ""), step->start, step->duration);
+    const char *name = step->name ? step->name : "";
+    add_event(step->op ? tw__format("%s:%s", name, step->op) : tw__strdup(name), step->start, step->duration);
 }
 
 static void forget(void)
 {
-    for (size_t i = 0; i < event_count; i++)
-        tw__free(events[i].name);
-    tw__free(events);
-    events = NULL;
-    event_count = event_capacity = 0;
+    for (size_t i = 0; i < noted.event_count; i++)
+        tw__free(noted.events[i].name);
+    tw__free(noted.events);
+    tw__free(noted.samples);
+    noted = (tw__profile){ 0 };
 }
 
 TW_API(summary_profile_begin, "summary._profile_begin()", "From now on the steps of functions are noted.")
@@ -62,6 +82,8 @@ TW_API(summary_profile_begin, "summary._profile_begin()", "From now on the steps
     tw__lock_take(&lock);
     forget();
     running = true;
+    noted.start = tw__step_clock();
+    add_sample(noted.start);
     tw__lock_give(&lock);
     tw_set_step_hook(note, NULL);
     tw__set_op_hook(note);
@@ -83,83 +105,40 @@ TW_API(summary_profile_note, "summary._profile_note(name: str, start: int)",
     return TW_OK;
 }
 
-static void write_trace(tw__text *text)
-{
-    static const char host[] = "/host:CPU";
-    size_t devices = tw__open_Trace_devices(text);
-    tw__put_Trace_devices_key(text, DEVICE);
-    size_t device = tw__open_Trace_devices_value(text);
-    tw__put_Trace_Device_name(text, host, sizeof host - 1);
-    tw__put_Trace_Device_device_id(text, DEVICE);
-    for (uint32_t i = 1; i <= thread_count && i <= THREADS_LIMIT; i++) {
-        char name[40];
-        int size = snprintf(name, sizeof name, "thread %u", i);
-        size_t entry = tw__open_Trace_Device_resources(text);
-        tw__put_Trace_Device_resources_key(text, i);
-        size_t resource = tw__open_Trace_Device_resources_value(text);
-        tw__put_Trace_Resource_name(text, name, (size_t)size);
-        tw__put_Trace_Resource_resource_id(text, i);
-        tw__close(text, resource);
-        tw__close(text, entry);
-    }
-    tw__close(text, device);
-    tw__close(text, devices);
-    int64_t first = event_count ? events[0].start : 0; /* what began first may have ended last */
-    for (size_t i = 1; i < event_count; i++)
-        first = events[i].start < first ? events[i].start : first;
-    for (size_t i = 0; i < event_count; i++) {
-        size_t start = tw__open_Trace_trace_events(text);
-        tw__put_Trace_TraceEvent_device_id(text, DEVICE);
-        tw__put_Trace_TraceEvent_resource_id(text, events[i].thread);
-        tw__put_Trace_TraceEvent_name(text, events[i].name, strlen(events[i].name));
-        tw__put_Trace_TraceEvent_timestamp_ps(text, (events[i].start - first) * 1000);
-        tw__put_Trace_TraceEvent_duration_ps(text, events[i].duration * 1000);
-        tw__close(text, start);
-    }
-}
-
-static tw_status write_file(const char *directory, const tw__text *trace)
+static tw_status write_file(const char *directory, const char *host, const tw__text *text)
 {
     char when[40];
     time_t now = time(NULL);
     struct tm parts;
     localtime_r(&now, &parts);
-    strftime(when, sizeof when, "%Y-%m-%d_%H-%M-%S", &parts);
-    char *folder = tw__format("%s/plugins/profile/%s", directory, when),
-         *path = folder ? tw__path_join(folder, "local.trace") : NULL;
+    strftime(when, sizeof when, "%Y_%m_%d_%H_%M_%S", &parts);
+    tw__owned char *folder = tw__format("%s/plugins/profile/%s", directory, when), *name = tw__format("%s.xplane.pb", host),
+                   *path = folder && name ? tw__path_join(folder, name) : NULL;
     tw_status status = path ? tw__make_directories(folder) : TW_RESOURCE_EXHAUSTED;
     tw__file_writer *file = status == TW_OK ? tw__file_create(path) : NULL;
     if (status == TW_OK)
-        status = file ? tw__file_write(file, trace->data, trace->size) : tw__error_status();
+        status = file ? tw__file_write(file, text->data, text->size) : tw__error_status();
     if (status == TW_OK)
-        status = tw__file_commit(file);
-    else
-        tw__file_abandon(file);
-    tw__free(folder);
-    tw__free(path);
+        return tw__file_commit(file);
+    tw__file_abandon(file);
     return status;
 }
 
 TW_API(summary_profile_end, "summary._profile_end(outdir: str = None)",
        "Ends the noting, and writes what was noted under a directory, if one is named.")
 {
+    char host[256] = "";
     tw_set_step_hook(NULL, NULL);
     tw__set_op_hook(NULL);
-    tw__text trace = { 0 };
+    if (gethostname(host, sizeof host - 1) != 0 || !*host)
+        strcpy(host, "localhost");
+    tw__auto(tw__text_free) tw__text text = { 0 };
     tw__lock_take(&lock);
     running = false;
-    if (args->outdir)
-        write_trace(&trace);
+    tw_status status = args->outdir ? tw__xspace_write(&text, &noted, host) : TW_OK;
     forget();
     tw__lock_give(&lock);
-    tw_status status = trace.failed ? TW_RESOURCE_EXHAUSTED : args->outdir ? write_file(args->outdir, &trace) : TW_OK;
-    tw__text_free(&trace);
-    if (status != TW_OK || !args->outdir)
-        return status;
-    tw__event_writer *empty = tw__events_new(args->outdir, ".profile-empty", 10, 120);
-    status = empty ? tw__events_start(empty) : tw__error_status();
-    tw__events_free(empty);
-    return status;
+    return status == TW_OK && args->outdir ? write_file(args->outdir, host, &text) : status;
 }
 
 /* ---- tf.profiler ---- */

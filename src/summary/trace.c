@@ -123,7 +123,7 @@ static tw_status write_graphs(tw__function *const *functions, size_t count, tw__
 {
     for (size_t i = 0; i < count; i++) {
         tw__text graph = { 0 };
-        tw_status status = tw__graphdef_write(&graph, functions[i]->graph, true, NULL, 0);
+        tw_status status = tw__graphdef_write(&graph, functions[i]->graph, TW_GRAPH_TRACED | TW_GRAPH_SHAPES, NULL, 0);
         if (status == TW_OK) {
             tw__put_RunMetadata_partition_graphs(all, graph.data, graph.size);
             size_t both = tw__open_RunMetadata_function_graphs(all);

@@ -21,10 +21,9 @@ MODULES = ["tensorflow.core.protobuf.config_pb2", "tensorflow.core.protobuf.save
            "tensorflow.core.framework.reader_base_pb2", "tensorflow.core.framework.resource_handle_pb2", "tensorflow.core.framework.tensor_slice_pb2", "tensorflow.core.protobuf.fingerprint_pb2",
            "tensorflow.core.protobuf.saved_object_graph_pb2", "tensorflow.core.protobuf.snapshot_pb2", "tensorflow.core.protobuf.struct_pb2",
            "tensorflow.core.protobuf.tensor_bundle_pb2", "tensorflow.core.protobuf.trackable_object_graph_pb2", "keras.protobuf.saved_metadata_pb2",
-           "tensorflow.tsl.profiler.protobuf.trace_events_pb2"]
+           "tensorflow.tsl.profiler.protobuf.xplane_pb2"]
 # Messages of other packages, which stand below the one that holds them in src/codec/messages.txt.
-ELSEWHERE = {"SavedMetadata.SavedObject": "keras.protobuf.saved_metadata_pb2", "Trace.Device": "tensorflow.tsl.profiler.protobuf.trace_events_pb2",
-             "Trace.Resource": "tensorflow.tsl.profiler.protobuf.trace_events_pb2", "Trace.TraceEvent": "tensorflow.tsl.profiler.protobuf.trace_events_pb2"}
+ELSEWHERE = {"SavedMetadata.SavedObject": "keras.protobuf.saved_metadata_pb2"}
 modules = [importlib.import_module(m) for m in MODULES]
 
 

@@ -5,23 +5,12 @@ import re
 
 import pytest
 import summary_program
+import test_profile
 import thalweg as tf
+from event_files import events, only
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 GOLDEN = os.path.join(HERE, "..", "golden", "summary", "events.tfevents")
-
-
-def events(path):
-    made = list(tf.compat.v1.train.summary_iterator(str(path)))
-    for event in made:
-        event.wall_time = 0
-    return made
-
-
-def only(directory):
-    names = os.listdir(directory)
-    assert len(names) == 1, names
-    return os.path.join(directory, names[0])
 
 
 def test_events(tmp_path):
@@ -109,33 +98,9 @@ def test_graphs_and_traces(tmp_path):
     found = tf.compat.v1.RunMetadata.FromString(value.tensor.string_val[0])
     assert {n.op for n in found.partition_graphs[0].node} >= {"Mul", "AddV2"}
     assert {n.op for n in tf.compat.v1.GraphDef.FromString(graph.graph_def).node} >= {"Mul", "AddV2"}
-    names = [os.path.join(folder, f) for folder, _, files in os.walk(tmp_path / "out") for f in files]
-    assert sorted(n.rsplit(".", 1)[-1] for n in names) == ["profile-empty", "trace"]
-    trace = [n for n in names if n.endswith("local.trace")][0]
-    assert re.search(r"plugins/profile/\d{4}(-\d\d){2}_(\d\d-){2}\d\d/local\.trace$", trace)
-    with open(trace, "rb") as file:
-        assert b"/host:CPU" in file.read()
-
-
-def test_profiles_name_each_op(tmp_path):
-    @tf.function
-    def f(x):
-        return tf.nn.relu(tf.matmul(x, x) + 1.0)
-    x = tf.ones([8, 8])
-    f(x)
-    tf.exp(x)  # before: not in it
-    tf.profiler.experimental.start(str(tmp_path))
-    for step in range(2):
-        with tf.profiler.experimental.Trace("train", step_num=step):
-            f(x)
-            tf.sqrt(x)
-    tf.profiler.experimental.stop()
-    tf.sin(x)
-    trace = [os.path.join(folder, name) for folder, _, files in os.walk(tmp_path) for name in files if name.endswith(".trace")][0]
-    with open(trace, "rb") as file:
-        content = file.read()
-    for name, times in ((b"MatMul", 2), (b"AddV2", 2), (b"Relu", 2), (b"Sqrt:Sqrt", 2), (b"train (step_num=0)", 1), (b"train (step_num=1)", 1), (b"Exp", 0), (b"Sin", 0)):
-        assert content.count(name) >= times and (times or name not in content), name
+    path, space = test_profile.profile(tmp_path / "out")
+    assert re.search(r"plugins/profile/\d{4}(_\d\d){5}/[^/]+\.xplane\.pb$", path)
+    assert [plane.name for plane in space.planes] == ["/host:CPU"] and len(space.hostnames) == 1
 
 
 def test_contrib(tmp_path):

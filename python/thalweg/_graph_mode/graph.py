@@ -127,10 +127,10 @@ class Members:
     def as_graph_def(self, from_version=None, add_shapes=False, use_pybind11_proto=False):
         """The graph as a GraphDef."""
         from thalweg import _messages
-        if from_version is not None or add_shapes:
-            raise NotImplementedError("Graph.as_graph_def: from_version and add_shapes are not supported")
+        if from_version is not None:
+            raise NotImplementedError("Graph.as_graph_def: from_version is not supported")
         with tf.init_scope():
-            return _messages.GraphDef.FromString(self._graph_def_bytes())
+            return _messages.GraphDef.FromString(self._graph_def_bytes(bool(add_shapes)))
 
 
 def fetch_element(graph, fetch):

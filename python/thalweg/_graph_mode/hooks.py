@@ -225,7 +225,7 @@ class CheckpointSaverHook(SessionRunHook):
     def after_create_session(self, session, coord):
         step = int(session.run(self._step))
         if self._graph_too:
-            write_graph(_v1.get_default_graph().as_graph_def(), self._folder, "graph.pbtxt")
+            write_graph(_v1.get_default_graph().as_graph_def(add_shapes=True), self._folder, "graph.pbtxt")
         self._save(session, step)
         self._timer.update_last_triggered_step(step)
 

@@ -65,7 +65,7 @@ class FileWriter(_v1.summary._FileWriter):
         self._open()
         if graph is not None and graph_def is not None:
             raise ValueError("Please pass only graph, or graph_def (deprecated), but not both.")
-        made = graph.as_graph_def() if isinstance(graph, tf.Graph) else graph_def if graph is None else graph
+        made = graph.as_graph_def(add_shapes=True) if isinstance(graph, tf.Graph) else graph_def if graph is None else graph
         if not isinstance(made, _messages.GraphDef):
             raise TypeError("The passed graph must be an instance of `Graph` or the deprecated `GraphDef`")
         self._add_graph_def(made.SerializeToString(), _step(global_step))

@@ -324,7 +324,7 @@ def export_meta_graph(filename=None, graph=None, saver_def=None):
     graph = graph or _v1.get_default_graph()
     meta = _messages.MetaGraphDef()
     meta.meta_info_def.tensorflow_version = tf.__version__
-    meta.graph_def.CopyFrom(graph.as_graph_def())
+    meta.graph_def.CopyFrom(graph.as_graph_def(add_shapes=True))
     if saver_def is not None:
         meta.saver_def.CopyFrom(saver_def)
     for key in (_keys.GLOBAL_VARIABLES, _keys.TRAINABLE_VARIABLES, _keys.LOCAL_VARIABLES, _keys.GLOBAL_STEP):

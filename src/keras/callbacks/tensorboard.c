@@ -3,7 +3,9 @@
 #include <math.h>
 #include <time.h>
 
+#include "function/noted.h"
 #include "keras/callable.h"
+#include "keras/callbacks/tensorboard.h"
 #include "keras/models/training.h"
 
 enum { TRAIN, VALIDATION };
@@ -11,7 +13,7 @@ enum { TRAIN, VALIDATION };
 typedef struct board {
     tw_callback callback;
     struct tw_summary_writer *writers[2]; /* made when something is written; references */
-    bool begun, training, graph_due;
+    bool begun, training, graph_due, profiling;
     int64_t batch, before; /* batches of this fit; iterations when the epoch began */
     double epoch_began, batch_began;
 } board;
@@ -218,6 +220,45 @@ static tw_status write_weights(board *b, tw_layer *model, int64_t epoch)
     return entered ? leave(status) : status;
 }
 
+/* ---- profiles ---- */
+
+/* The first and the last batch of the profile; false: there is none. */
+static bool profiled(const board *b, int64_t *first, int64_t *last)
+{
+    tw_ints batches = settings(b)->profile_batch;
+    *first = batches.count ? batches.items[0] : 0;
+    *last = batches.count ? batches.items[batches.count - 1] : 0;
+    return *first || *last;
+}
+
+static tw_status begin_profile(board *b)
+{
+    int64_t first, last;
+    if (!profiled(b, &first, &last) || b->profiling || b->batch + 1 != first)
+        return TW_OK;
+    TW_TRY(tw__impl_summary_trace_on(&(tw_summary_trace_on_args){ .graph = true }));
+    TW_TRY(tw__impl_profiler_start(&(tw_profiler_start_args){ .logdir = settings(b)->log_dir }));
+    b->profiling = true;
+    return TW_OK;
+}
+
+/* The graph of the training step goes into the summaries, what ran into a file of its own. */
+static tw_status end_profile(board *b)
+{
+    const tw__trainer *trainer = tw__trainer_of(b->callback.model);
+    void (*told)(tw__function *) = tw__function_noted;
+    b->profiling = false;
+    tw_status status = tw__impl_profiler_stop(&(tw_profiler_stop_args){ .save = true });
+    if (told && trainer && trainer->steps[TW_TRAIN_MODE].concrete)
+        told(trainer->steps[TW_TRAIN_MODE].concrete);
+    TW_TRY(status);
+    TW_TRY(enter(b, TRAIN));
+    tw__owned char *name = tw__format("batch_%lld", (long long)b->batch);
+    tw_auto tw_tensor *step = name ? tw_tensor_int64(b->batch) : NULL;
+    return leave(step ? tw__impl_summary_trace_export(&(tw_summary_trace_export_args){ .name = name, .step = step })
+                      : tw__error_status());
+}
+
 /* ---- epochs and batches ---- */
 
 static tw_optimizer *optimizer_of(const board *b)
@@ -260,14 +301,17 @@ static tw_status write_epoch(board *b, int which, int64_t epoch, const tw__dict 
 static tw_status end_batch(board *b, const tw__dict *logs)
 {
     const tw_value params = b->callback.params, *verbose = tw__value_get(&params, "verbose");
-    int64_t every = settings(b)->update_freq;
+    int64_t every = settings(b)->update_freq, first, last;
+    bool profiles = profiled(b, &first, &last);
     b->batch++;
-    if (verbose && verbose->kind == TW_VALUE_INT && verbose->i != 1 && !settings(b)->write_steps_per_second)
+    if (verbose && verbose->kind == TW_VALUE_INT && verbose->i != 1 && !settings(b)->write_steps_per_second && !profiles)
         return TW_OK; /* as in Keras, where batches are then not told */
     if (b->graph_due) {
         b->graph_due = false;
         TW_TRY(write_graph(b, b->callback.model));
     }
+    if (b->profiling && b->batch >= last)
+        TW_TRY(end_profile(b));
     if (!every || b->batch % every)
         return TW_OK;
     TW_TRY(enter(b, TRAIN));
@@ -328,6 +372,8 @@ static tw_status begin(board *b)
         return TW_OK;
     b->begun = true;
     b->graph_due = settings(b)->write_graph;
+    if (settings(b)->embeddings_freq)
+        TW_TRY(tw__board_list_embeddings(b->callback.model, settings(b)->log_dir, &settings(b)->embeddings_metadata));
     return b->graph_due ? write_model(b, b->callback.model) : TW_OK;
 }
 
@@ -341,10 +387,12 @@ static tw_status begin_epoch(board *b)
 
 static tw_status end_epoch(board *b, int64_t epoch, const tw__dict *logs)
 {
-    int64_t every = settings(b)->histogram_freq;
+    int64_t every = settings(b)->histogram_freq, saves = settings(b)->embeddings_freq;
     TW_TRY(write_epoch(b, TRAIN, epoch, logs));
     TW_TRY(write_epoch(b, VALIDATION, epoch, logs));
-    return every > 0 && epoch % every == 0 ? write_weights(b, b->callback.model, epoch) : TW_OK;
+    if (every > 0 && epoch % every == 0)
+        TW_TRY(write_weights(b, b->callback.model, epoch));
+    return saves > 0 && epoch % saves == 0 ? tw__board_save_embeddings(b->callback.model, settings(b)->log_dir, epoch) : TW_OK;
 }
 
 static tw_status board_on(tw_callback *self, tw_event event, int64_t index, tw__dict *logs)
@@ -360,6 +408,8 @@ static tw_status board_on(tw_callback *self, tw_event event, int64_t index, tw__
     case TW_TRAIN_END:
         b->training = false;
         status = pop_own(b);
+        if (status == TW_OK && b->profiling)
+            status = end_profile(b);
         return status == TW_OK ? close_all(b) : status;
     case TW_TEST_BEGIN:
         TW_TRY(begin(b));
@@ -373,7 +423,7 @@ static tw_status board_on(tw_callback *self, tw_event event, int64_t index, tw__
         return end_epoch(b, index, logs ? logs : &(tw__dict){ 0 });
     case TW_TRAIN_BATCH_BEGIN:
         b->batch_began = now();
-        return TW_OK;
+        return begin_profile(b);
     case TW_TRAIN_BATCH_END:
         return end_batch(b, logs);
     default:
@@ -386,14 +436,22 @@ static const tw__callback_methods board_methods = { .events = TW_ON(TW_TRAIN_BEG
                                                               TW_ON(TW_TRAIN_BATCH_BEGIN) | TW_ON(TW_TRAIN_BATCH_END),
                                                     .on = board_on };
 
-TW_CLASS(callbacks_tensor_board,
-         "keras.callbacks.TensorBoard(log_dir: str = logs, histogram_freq: int > -1 = 0, write_graph: bool = True, "
-         "write_images: bool = False, write_steps_per_second: bool = False, update_freq: int > -1 = 0) -> callback",
-         .parent = &tw__class_callback, .size = sizeof(board), .destroy = board_destroy, .methods = &board_methods,
-         .doc = "Writes summaries for TensorBoard; of batches, too, if update_freq says after how many.\n"
-                "log_dir: the folder of the files\n"
-                "histogram_freq: after how many epochs histograms of the weights are written; 0: never\n"
-                "write_graph: True: write the graph of the model\n"
-                "write_images: True: write the weights as pictures, too, where histograms are written\n"
-                "write_steps_per_second: True: write how many batches a second takes\n"
-                "update_freq: after how many batches their values are written; 0: only those of epochs");
+TW_CLASS(
+    callbacks_tensor_board,
+    "keras.callbacks.TensorBoard(log_dir: str = logs, histogram_freq: int > -1 = 0, write_graph: bool = True, "
+    "write_images: bool = False, write_steps_per_second: bool = False, update_freq: int > -1 = 0, "
+    "profile_batch: ints = None since 0.2, embeddings_freq: int > -1 = 0 since 0.2, "
+    "embeddings_metadata: value = None since 0.2) -> callback",
+    .parent = &tw__class_callback, .size = sizeof(board), .destroy = board_destroy, .methods = &board_methods,
+    .doc =
+        "Writes summaries for TensorBoard; of batches, too, if update_freq says after how many.\n"
+        "log_dir: the folder of the files\n"
+        "histogram_freq: after how many epochs histograms of the weights are written; 0: never\n"
+        "write_graph: True: write the graph of the model\n"
+        "write_images: True: write the weights as pictures, too, where histograms are written\n"
+        "write_steps_per_second: True: write how many batches a second takes\n"
+        "update_freq: after how many batches their values are written; 0: only those of epochs\n"
+        "profile_batch: the number of the batch of which a profile is written, or of the first and the last one; none: no profile\n"
+        "embeddings_freq: after how many epochs checkpoints for the page of embeddings are written; 0: never\n"
+        "embeddings_metadata: the file with the names of the points of all Embedding layers, or a dict of layers' names and such "
+        "files");

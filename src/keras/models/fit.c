@@ -61,6 +61,18 @@ static tw_status tell(tw__pass *p, tw_event event, int64_t index)
     return tw__callbacks_tell(p->callbacks, event, index, &logs);
 }
 
+/* The step is a part of profiles. */
+static void report_step(const tw__pass *p, int64_t step, int64_t began)
+{
+    char name[80];
+    snprintf(name, sizeof name, "%s#step_num=%lld,_r=1#",
+             p->mode == TW_TRAIN_MODE  ? "train"
+             : p->mode == TW_TEST_MODE ? "test"
+                                       : "predict",
+             (long long)step);
+    tw__op_report(name, NULL, began);
+}
+
 tw_status tw__pass_epoch(tw__pass *p, tw__dict *logs)
 {
     static const tw_event begins[TW_MODES] = { TW_TRAIN_BATCH_BEGIN, TW_TEST_BATCH_BEGIN, TW_PREDICT_BATCH_BEGIN };
@@ -70,7 +82,8 @@ tw_status tw__pass_epoch(tw__pass *p, tw__dict *logs)
     p->first = 0;
     p->stepped = false;
     while (p->limit < 0 || step < p->limit) {
-        int64_t steps = p->limit >= 0 && p->limit - step < at_once ? p->limit - step : at_once, done = 0;
+        int64_t steps = p->limit >= 0 && p->limit - step < at_once ? p->limit - step : at_once, done = 0,
+                began = tw__op_reports ? tw__step_clock() : 0;
         TW_TRY(tell(p, begins[p->mode], step));
         for (; done < steps && !end; done += !end)
             TW_TRY(one_step(p, &end));
@@ -78,6 +91,8 @@ tw_status tw__pass_epoch(tw__pass *p, tw__dict *logs)
         if (end)
             break;
         TW_TRY(tell(p, begins[p->mode] + 1, step + done - 1));
+        if (began)
+            report_step(p, step, began);
         step += done;
         TW_TRY(tw__pause());
         if (p->mode == TW_TRAIN_MODE && p->trainer->stop_training)

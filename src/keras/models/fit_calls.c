@@ -258,7 +258,8 @@ TW_METHOD(model_train_graph, "keras.Model._train_graph(self: layer) -> value",
     tw__text text = { 0 };
     if (!t || !t->steps[TW_TRAIN_MODE].concrete)
         return (tw_value){ .kind = TW_VALUE_NONE };
-    tw_status status = tw__graphdef_write(&text, t->steps[TW_TRAIN_MODE].concrete->graph, true, NULL, 0);
+    tw_status status =
+        tw__graphdef_write(&text, t->steps[TW_TRAIN_MODE].concrete->graph, TW_GRAPH_TRACED | TW_GRAPH_SHAPES, NULL, 0);
     size_t size = text.size;
     char *bytes = status == TW_OK ? tw__text_take(&text) : NULL;
     tw__text_free(&text);

@@ -186,32 +186,6 @@ def _install_creators():
 
 # ---- shapes and graphs ----
 
-def broadcast_static_shape(shape_x, shape_y):
-    """The shape that two known shapes have together."""
-    x, y = tf.TensorShape(shape_x), tf.TensorShape(shape_y)
-    if x.rank is None or y.rank is None:
-        return tf.TensorShape(None)
-    rank, dims = max(x.rank, y.rank), []
-    for a, b in zip([1] * (rank - x.rank) + x.as_list(), [1] * (rank - y.rank) + y.as_list()):
-        if a is not None and b is not None and a != b and 1 not in (a, b):
-            raise ValueError("Incompatible shapes for broadcasting. Two shapes are compatible if for each dimension pair they are either equal or one "
-                             "of them is 1. Received: %s and %s." % (x, y))
-        dims.append((b if a == 1 else a if b == 1 else a if a is not None else b))
-    return tf.TensorShape(dims)
-
-
-def required_space_to_batch_paddings(input_shape, block_shape, base_paddings=None, name=None):
-    """(paddings, crops) with which blocks divide a space."""
-    with tf.name_scope(name or "required_space_to_batch_paddings"):
-        size, block = tf.convert_to_tensor(input_shape, tf.int32), tf.convert_to_tensor(block_shape, tf.int32)
-        if block.shape.rank != 1:
-            raise ValueError("required_space_to_batch_paddings: block_shape must be a vector, got shape %s" % (block.shape,))
-        base = tf.zeros([tf.shape(block)[0], 2], tf.int32) if base_paddings is None else tf.convert_to_tensor(base_paddings, tf.int32)
-        begin, end = base[:, 0], base[:, 1]
-        extra = tf.math.floormod(block - tf.math.floormod(size + begin + end, block), block)
-        return tf.stack([begin, end + extra], 1), tf.stack([tf.zeros_like(extra), extra], 1)
-
-
 def is_symbolic_tensor(tensor):
     """Whether it is a tensor of a graph."""
     if isinstance(tensor, (tf.RaggedTensor, tf.SparseTensor, tf.IndexedSlices)):

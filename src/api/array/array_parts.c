@@ -73,9 +73,13 @@ TW_API(broadcast_static_shape, "broadcast_static_shape(shape_x: shape, shape_y: 
        "example: tf.broadcast_static_shape(tf.TensorShape([3, 1]), tf.TensorShape([1, 4]))  # TensorShape([3, 4])")
 {
     tw_shape out = TW_UNKNOWN_SHAPE;
-    if (!tw__shape_broadcast(&args->shape_x, &args->shape_y, &out))
-        tw__fail(TW_VALUE_ERROR, "Incompatible shapes for broadcasting: %s and %s", tw__shape_text(&args->shape_x),
-                 tw__shape_text(&args->shape_y));
+    if (!tw__shape_broadcast(&args->shape_x, &args->shape_y, &out)) {
+        tw__owned char *x = tw__shape_tuple(&args->shape_x), *y = tw__shape_tuple(&args->shape_y);
+        tw__fail(TW_VALUE_ERROR,
+                 "Incompatible shapes for broadcasting. Two shapes are compatible if for each dimension pair they are either "
+                 "equal or one of them is 1. Received: %s and %s.",
+                 x ? x : "", y ? y : "");
+    }
     return out;
 }
 

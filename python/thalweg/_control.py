@@ -16,10 +16,6 @@ def _restore(like, tensors):
     return [v._from_loop(t) if isinstance(v, TensorArray) else t for v, t in zip(like, tensors)]
 
 
-def _traced_leaf(value):
-    return _core.is_symbolic(value) if not isinstance(value, TensorArray) else value._in_graph()
-
-
 def _check_outputs(function, names, first, second):
     """Raises unless two branches of tf.cond or tf.switch_case give the same: each is (result, leaves, tensors)."""
     details = None

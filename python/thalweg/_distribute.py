@@ -162,10 +162,6 @@ class _Stopped(BaseException):
     """Ends a replica because another one failed."""
 
 
-class _Merged(Exception):
-    """What a merge raised; the run raises it."""
-
-
 def _merge(strategy, merge_fn, args, kwargs):
     run = getattr(_state, "run", None)  # None: of fit, whose replicas are C's
     count = strategy.num_replicas_in_sync

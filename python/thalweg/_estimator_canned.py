@@ -214,77 +214,51 @@ def _refuse(warm_start_from, sparse_combiner):
         raise NotImplementedError("tf.estimator: sparse_combiner %r is not supported; 'sum' is" % sparse_combiner)
 
 
-class LinearClassifier(_Canned):
-    """Classes by a weighted sum of features."""
-
-    def __init__(self, feature_columns, model_dir=None, n_classes=2, weight_column=None, label_vocabulary=None, optimizer="Ftrl", config=None,
-                 warm_start_from=None, loss_reduction="sum_over_batch_size", sparse_combiner="sum"):
-        _refuse(warm_start_from, sparse_combiner)
-        head = _head(n_classes, 1, weight_column, label_vocabulary, loss_reduction)
-        self._make(head, _together([_linear_part(head, list(feature_columns), optimizer)]), model_dir, config)
-
-
-class LinearRegressor(_Canned):
-    """Numbers by a weighted sum of features."""
-
-    def __init__(self, feature_columns, model_dir=None, label_dimension=1, weight_column=None, optimizer="Ftrl", config=None, warm_start_from=None,
-                 loss_reduction="sum_over_batch_size", sparse_combiner="sum"):
-        _refuse(warm_start_from, sparse_combiner)
-        head = _head(None, label_dimension, weight_column, None, loss_reduction)
-        self._make(head, _together([_linear_part(head, list(feature_columns), optimizer)]), model_dir, config)
-
-
-class DNNClassifier(_Canned):
-    """Classes by dense layers."""
-
-    def __init__(self, hidden_units, feature_columns, model_dir=None, n_classes=2, weight_column=None, label_vocabulary=None, optimizer="Adagrad",
-                 activation_fn=tf.nn.relu, dropout=None, config=None, warm_start_from=None, loss_reduction="sum_over_batch_size", batch_norm=False):
-        _refuse(warm_start_from, "sum")
-        head = _head(n_classes, 1, weight_column, label_vocabulary, loss_reduction)
-        part = _deep_part(head, list(feature_columns), hidden_units, optimizer, activation_fn, dropout, batch_norm, .001 if optimizer == "Adam" else .05)
-        self._make(head, _together([part]), model_dir, config)
+# The models: which parts they have, and their arguments but those that all have.
+_ENDS = "config=None, warm_start_from=None, loss_reduction='sum_over_batch_size'"
+_DEEP = "optimizer='Adagrad', activation_fn=tf.nn.relu, dropout=None, " + _ENDS + ", batch_norm=False"
+_BOTH = ("model_dir=None, linear_feature_columns=None, linear_optimizer='Ftrl', dnn_feature_columns=None, dnn_optimizer='Adagrad', dnn_hidden_units=None, "
+         "dnn_activation_fn=tf.nn.relu, dnn_dropout=None, ")
+_CLASSES, _NUMBERS = "n_classes=2, weight_column=None, label_vocabulary=None, ", "label_dimension=1, weight_column=None, "
+_MODELS = {
+    "LinearClassifier": ("feature_columns, model_dir=None, " + _CLASSES + "optimizer='Ftrl', " + _ENDS + ", sparse_combiner='sum'",
+                         "Classes by a weighted sum of features."),
+    "LinearRegressor": ("feature_columns, model_dir=None, " + _NUMBERS + "optimizer='Ftrl', " + _ENDS + ", sparse_combiner='sum'",
+                        "Numbers by a weighted sum of features."),
+    "DNNClassifier": ("hidden_units, feature_columns, model_dir=None, " + _CLASSES + _DEEP, "Classes by dense layers."),
+    "DNNRegressor": ("hidden_units, feature_columns, model_dir=None, " + _NUMBERS + _DEEP, "Numbers by dense layers."),
+    "DNNLinearCombinedClassifier": (_BOTH + _CLASSES + _ENDS + ", batch_norm=False, linear_sparse_combiner='sum'",
+                                    "Classes by a weighted sum and dense layers together."),
+    "DNNLinearCombinedRegressor": (_BOTH + _NUMBERS + _ENDS + ", batch_norm=False, linear_sparse_combiner='sum'",
+                                   "Numbers by a weighted sum and dense layers together.")}
 
 
-class DNNRegressor(_Canned):
-    """Numbers by dense layers."""
-
-    def __init__(self, hidden_units, feature_columns, model_dir=None, label_dimension=1, weight_column=None, optimizer="Adagrad", activation_fn=tf.nn.relu,
-                 dropout=None, config=None, warm_start_from=None, loss_reduction="sum_over_batch_size", batch_norm=False):
-        _refuse(warm_start_from, "sum")
-        head = _head(None, label_dimension, weight_column, None, loss_reduction)
-        self._make(head, _together([_deep_part(head, list(feature_columns), hidden_units, optimizer, activation_fn, dropout, batch_norm)]), model_dir, config)
-
-
-def _both(head, linear_columns, linear_optimizer, deep_columns, deep_optimizer, hidden, activation, dropout, batch_norm):
-    parts = []
-    if deep_columns:
-        parts.append(_deep_part(head, list(deep_columns), hidden, deep_optimizer, activation, dropout, batch_norm))
-    if linear_columns:
-        parts.append(_linear_part(head, list(linear_columns), linear_optimizer))
+def _parts(head, given):
+    """The parts of a model, of its arguments."""
+    if "hidden_units" in given:
+        optimizer = given["optimizer"]
+        return [_deep_part(head, list(given["feature_columns"]), given["hidden_units"], optimizer, given["activation_fn"], given["dropout"], given["batch_norm"],
+                           .001 if optimizer == "Adam" and "n_classes" in given else .05)]
+    if "feature_columns" in given:
+        return [_linear_part(head, list(given["feature_columns"]), given["optimizer"])]
+    wide, deep, parts = given["linear_feature_columns"], given["dnn_feature_columns"], []
+    if deep:
+        parts.append(_deep_part(head, list(deep), given["dnn_hidden_units"], given["dnn_optimizer"], given["dnn_activation_fn"], given["dnn_dropout"],
+                                given["batch_norm"]))
+    if wide:
+        parts.append(_linear_part(head, list(wide), given["linear_optimizer"]))
     if not parts:
         raise ValueError("Either linear_feature_columns or dnn_feature_columns must be defined.")
-    return _together(parts)
+    return parts
 
 
-class DNNLinearCombinedClassifier(_Canned):
-    """Classes by a weighted sum and dense layers together."""
-
-    def __init__(self, model_dir=None, linear_feature_columns=None, linear_optimizer="Ftrl", dnn_feature_columns=None, dnn_optimizer="Adagrad",
-                 dnn_hidden_units=None, dnn_activation_fn=tf.nn.relu, dnn_dropout=None, n_classes=2, weight_column=None, label_vocabulary=None, config=None,
-                 warm_start_from=None, loss_reduction="sum_over_batch_size", batch_norm=False, linear_sparse_combiner="sum"):
-        _refuse(warm_start_from, linear_sparse_combiner)
-        head = _head(n_classes, 1, weight_column, label_vocabulary, loss_reduction)
-        self._make(head, _both(head, linear_feature_columns, linear_optimizer, dnn_feature_columns, dnn_optimizer, dnn_hidden_units, dnn_activation_fn,
-                               dnn_dropout, batch_norm), model_dir, config)
+def _begin(self, given):
+    _refuse(given["warm_start_from"], given.get("sparse_combiner", given.get("linear_sparse_combiner", "sum")))
+    head = _head(given.get("n_classes"), given.get("label_dimension", 1), given["weight_column"], given.get("label_vocabulary"), given["loss_reduction"])
+    self._make(head, _together(_parts(head, given)), given["model_dir"], given["config"])
 
 
-class DNNLinearCombinedRegressor(_Canned):
-    """Numbers by a weighted sum and dense layers together."""
-
-    def __init__(self, model_dir=None, linear_feature_columns=None, linear_optimizer="Ftrl", dnn_feature_columns=None, dnn_optimizer="Adagrad",
-                 dnn_hidden_units=None, dnn_activation_fn=tf.nn.relu, dnn_dropout=None, label_dimension=1, weight_column=None, config=None,
-                 warm_start_from=None, loss_reduction="sum_over_batch_size", batch_norm=False, linear_sparse_combiner="sum"):
-        _refuse(warm_start_from, linear_sparse_combiner)
-        head = _head(None, label_dimension, weight_column, None, loss_reduction)
-        self._make(head, _both(head, linear_feature_columns, linear_optimizer, dnn_feature_columns, dnn_optimizer, dnn_hidden_units, dnn_activation_fn,
-                               dnn_dropout, batch_norm), model_dir, config)
+for _name, (_arguments, _doc) in _MODELS.items():
+    _space = {"tf": tf, "_begin": _begin}
+    exec("def __init__(self, %s):\n    _begin(self, locals())" % _arguments, _space)
+    globals()[_name] = type(_name, (_Canned,), {"__init__": _space["__init__"], "__doc__": _doc, "__module__": __name__})

@@ -1,4 +1,5 @@
 """Small functions and classes that programs import from tensorflow.python.* and that have no public name; see _inner_paths."""
+import collections.abc
 import contextlib
 import functools
 import importlib
@@ -257,14 +258,12 @@ make_all = lambda module_name, doc_string_modules=None: []  # noqa: E731
 # ---- collections ----
 
 
-class ObjectIdentitySet(set):
+class ObjectIdentitySet(collections.abc.MutableSet):
     """A set in which objects are told apart by identity."""
 
     def __init__(self, items=()):
-        super().__init__()
         self._own = {}
-        for item in items:
-            self.add(item)
+        self.update(items)
 
     def add(self, item):
         """One more."""
@@ -276,8 +275,7 @@ class ObjectIdentitySet(set):
 
     def update(self, items):
         """Several more."""
-        for item in items:
-            self.add(item)
+        self._own.update((id(item), item) for item in items)
 
     def __contains__(self, item):
         return id(item) in self._own
@@ -289,11 +287,10 @@ class ObjectIdentitySet(set):
         return len(self._own)
 
 
-class ObjectIdentityDictionary(dict):
+class ObjectIdentityDictionary(collections.abc.MutableMapping):
     """A dict whose keys are told apart by identity."""
 
     def __init__(self):
-        super().__init__()
         self._own = {}
 
     def __setitem__(self, key, value):
@@ -305,27 +302,8 @@ class ObjectIdentityDictionary(dict):
     def __delitem__(self, key):
         del self._own[id(key)]
 
-    def __contains__(self, key):
-        return id(key) in self._own
-
-    def get(self, key, default=None):
-        """The value of a key, or a default."""
-        return self._own.get(id(key), (key, default))[1]
-
-    def keys(self):
-        """The keys."""
-        return [key for key, _ in self._own.values()]
-
-    def values(self):
-        """The values."""
-        return [value for _, value in self._own.values()]
-
-    def items(self):
-        """Pairs of both."""
-        return list(self._own.values())
-
     def __iter__(self):
-        return iter(self.keys())
+        return iter([key for key, _ in self._own.values()])
 
     def __len__(self):
         return len(self._own)

@@ -3,6 +3,7 @@ import contextlib
 import functools
 import io
 import math
+import operator
 import re
 import sys
 import threading
@@ -180,21 +181,15 @@ class TestCase(General):
         if not np.all(good(array)):
             self.fail("%s, but got %r" % (words, array))
 
-    def assertAllGreater(self, a, comparison_target):
-        """All greater."""
-        self._all(a, lambda v: v > _value(comparison_target), "all elements must be > %s" % (comparison_target,))
+    def _compared(sign, good, doc):
+        def check(self, a, comparison_target):
+            self._all(a, lambda v: good(v, _value(comparison_target)), "all elements must be %s %s" % (sign, comparison_target))
+        check.__doc__ = doc
+        return check
 
-    def assertAllGreaterEqual(self, a, comparison_target):
-        """None less."""
-        self._all(a, lambda v: v >= _value(comparison_target), "all elements must be >= %s" % (comparison_target,))
-
-    def assertAllLess(self, a, comparison_target):
-        """All less."""
-        self._all(a, lambda v: v < _value(comparison_target), "all elements must be < %s" % (comparison_target,))
-
-    def assertAllLessEqual(self, a, comparison_target):
-        """None greater."""
-        self._all(a, lambda v: v <= _value(comparison_target), "all elements must be <= %s" % (comparison_target,))
+    assertAllGreater, assertAllGreaterEqual = _compared(">", operator.gt, "All greater."), _compared(">=", operator.ge, "None less.")
+    assertAllLess, assertAllLessEqual = _compared("<", operator.lt, "All less."), _compared("<=", operator.le, "None greater.")
+    del _compared
 
     def assertAllInRange(self, target, lower_bound, upper_bound, open_lower_bound=False, open_upper_bound=False):
         """All between two bounds."""

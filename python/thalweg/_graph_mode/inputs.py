@@ -207,78 +207,46 @@ def _batched(tensors_list, keep, batch_size, queue_of, enqueue_many, smaller, na
     return made if len(made) > 1 else made[0]
 
 
-def _plain_queue(capacity, dynamic_pad, shapes_given, shared_name):
+def _queue_of(given):
+    """A function of dtypes and shapes that makes the queue for what a function of batches was given."""
     def make(dtypes, shapes):
-        shapes = shapes_given if shapes_given is not None else shapes
-        kind = _queue.PaddingFIFOQueue if dynamic_pad else _queue.FIFOQueue
-        if not dynamic_pad and any(not tf.TensorShape(s).is_fully_defined() for s in shapes):
-            raise ValueError("All shapes must be fully defined: %s" % [tf.TensorShape(s) for s in shapes])
-        return kind(capacity=capacity, dtypes=dtypes, shapes=[tf.TensorShape(s) for s in shapes], shared_name=shared_name)
+        shapes = [tf.TensorShape(shape) for shape in (shapes if given["shapes"] is None else given["shapes"])]
+        common = dict(capacity=given["capacity"], dtypes=dtypes, shapes=shapes, shared_name=given["shared_name"])
+        if given.get("dynamic_pad"):
+            return _queue.PaddingFIFOQueue(**common)
+        if not all(shape.is_fully_defined() for shape in shapes):
+            raise ValueError("All shapes must be fully defined: %s" % shapes)
+        if "min_after_dequeue" in given:
+            return _queue.RandomShuffleQueue(min_after_dequeue=given["min_after_dequeue"], seed=given["seed"], **common)
+        return _queue.FIFOQueue(**common)
     return make
 
 
-def _shuffling_queue(capacity, minimum, seed, shapes_given, shared_name):
-    def make(dtypes, shapes):
-        shapes = shapes_given if shapes_given is not None else shapes
-        if any(not tf.TensorShape(s).is_fully_defined() for s in shapes):
-            raise ValueError("All shapes must be fully defined: %s" % [tf.TensorShape(s) for s in shapes])
-        return _queue.RandomShuffleQueue(capacity=capacity, min_after_dequeue=minimum, seed=seed, dtypes=dtypes, shapes=[tf.TensorShape(s) for s in shapes],
-                                         shared_name=shared_name)
-    return make
+# The functions of batches; those named maybe_… have the argument keep_input, too.
+_PLAIN = "capacity=32, enqueue_many=False, shapes=None, dynamic_pad=False, allow_smaller_final_batch=False, shared_name=None, name=None"
+_SHUFFLED = "seed=None, enqueue_many=False, shapes=None, allow_smaller_final_batch=False, shared_name=None, name=None"
+_BATCHES = {
+    "batch": ("tensors, batch_size, num_threads=1, " + _PLAIN, "Batches of tensors, which threads put into a queue."),
+    "maybe_batch": ("tensors, keep_input, batch_size, num_threads=1, " + _PLAIN, "The same with those that are to be kept."),
+    "batch_join": ("tensors_list, batch_size, " + _PLAIN, "Batches of several lists of tensors, a thread for each."),
+    "maybe_batch_join": ("tensors_list, keep_input, batch_size, " + _PLAIN, "The same with those that are to be kept."),
+    "shuffle_batch": ("tensors, batch_size, capacity, min_after_dequeue, num_threads=1, " + _SHUFFLED, "Batches in a random order."),
+    "maybe_shuffle_batch": ("tensors, batch_size, capacity, min_after_dequeue, keep_input, num_threads=1, " + _SHUFFLED,
+                            "The same with those that are to be kept."),
+    "shuffle_batch_join": ("tensors_list, batch_size, capacity, min_after_dequeue, " + _SHUFFLED, "Batches of several lists of tensors in a random order."),
+    "maybe_shuffle_batch_join": ("tensors_list, batch_size, capacity, min_after_dequeue, keep_input, " + _SHUFFLED,
+                                 "The same with those that are to be kept.")}
 
 
-def batch(tensors, batch_size, num_threads=1, capacity=32, enqueue_many=False, shapes=None, dynamic_pad=False, allow_smaller_final_batch=False,
-          shared_name=None, name=None):
-    """Batches of tensors, which threads put into a queue."""
-    return maybe_batch(tensors, True, batch_size, num_threads, capacity, enqueue_many, shapes, dynamic_pad, allow_smaller_final_batch, shared_name, name)
+def _batches(function, given):
+    lists = [given["tensors"]] * given["num_threads"] if "tensors" in given else list(given["tensors_list"])
+    return _batched(lists, given.get("keep_input", True), given["batch_size"], _queue_of(given), given["enqueue_many"], given["allow_smaller_final_batch"],
+                    given["name"] or function.replace("maybe_", ""))
 
 
-def maybe_batch(tensors, keep_input, batch_size, num_threads=1, capacity=32, enqueue_many=False, shapes=None, dynamic_pad=False,
-                allow_smaller_final_batch=False, shared_name=None, name=None):
-    """The same with those that are to be kept."""
-    return _batched([tensors] * num_threads, keep_input, batch_size, _plain_queue(capacity, dynamic_pad, shapes, shared_name), enqueue_many,
-                    allow_smaller_final_batch, name or "batch")
-
-
-def batch_join(tensors_list, batch_size, capacity=32, enqueue_many=False, shapes=None, dynamic_pad=False, allow_smaller_final_batch=False, shared_name=None,
-               name=None):
-    """Batches of several lists of tensors, a thread for each."""
-    return maybe_batch_join(tensors_list, True, batch_size, capacity, enqueue_many, shapes, dynamic_pad, allow_smaller_final_batch, shared_name, name)
-
-
-def maybe_batch_join(tensors_list, keep_input, batch_size, capacity=32, enqueue_many=False, shapes=None, dynamic_pad=False, allow_smaller_final_batch=False,
-                     shared_name=None, name=None):
-    """The same with those that are to be kept."""
-    return _batched(list(tensors_list), keep_input, batch_size, _plain_queue(capacity, dynamic_pad, shapes, shared_name), enqueue_many,
-                    allow_smaller_final_batch, name or "batch_join")
-
-
-def shuffle_batch(tensors, batch_size, capacity, min_after_dequeue, num_threads=1, seed=None, enqueue_many=False, shapes=None,
-                  allow_smaller_final_batch=False, shared_name=None, name=None):
-    """Batches in a random order."""
-    return maybe_shuffle_batch(tensors, batch_size, capacity, min_after_dequeue, True, num_threads, seed, enqueue_many, shapes, allow_smaller_final_batch,
-                               shared_name, name)
-
-
-def maybe_shuffle_batch(tensors, batch_size, capacity, min_after_dequeue, keep_input, num_threads=1, seed=None, enqueue_many=False, shapes=None,
-                        allow_smaller_final_batch=False, shared_name=None, name=None):
-    """The same with those that are to be kept."""
-    return _batched([tensors] * num_threads, keep_input, batch_size, _shuffling_queue(capacity, min_after_dequeue, seed, shapes, shared_name), enqueue_many,
-                    allow_smaller_final_batch, name or "shuffle_batch")
-
-
-def shuffle_batch_join(tensors_list, batch_size, capacity, min_after_dequeue, seed=None, enqueue_many=False, shapes=None, allow_smaller_final_batch=False,
-                       shared_name=None, name=None):
-    """Batches of several lists of tensors in a random order."""
-    return maybe_shuffle_batch_join(tensors_list, batch_size, capacity, min_after_dequeue, True, seed, enqueue_many, shapes, allow_smaller_final_batch,
-                                    shared_name, name)
-
-
-def maybe_shuffle_batch_join(tensors_list, batch_size, capacity, min_after_dequeue, keep_input, seed=None, enqueue_many=False, shapes=None,
-                             allow_smaller_final_batch=False, shared_name=None, name=None):
-    """The same with those that are to be kept."""
-    return _batched(list(tensors_list), keep_input, batch_size, _shuffling_queue(capacity, min_after_dequeue, seed, shapes, shared_name), enqueue_many,
-                    allow_smaller_final_batch, name or "shuffle_batch_join")
+for _name, (_arguments, _doc) in _BATCHES.items():
+    exec("def %s(%s):\n    return _batches(%r, locals())" % (_name, _arguments, _name))
+    globals()[_name].__doc__ = _doc
 
 
 def match_filenames_once(pattern, name=None):

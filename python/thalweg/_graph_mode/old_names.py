@@ -15,7 +15,7 @@ _RENAMED = """
 manip.gather_nd=gather_nd manip.reshape=reshape manip.reverse=reverse manip.roll=roll manip.scatter_nd=scatter_nd manip.tile=tile
 manip.space_to_batch_nd=space_to_batch manip.batch_to_space_nd=batch_to_space train.NewCheckpointReader=train.load_checkpoint
 FixedLenFeature=io.FixedLenFeature FixedLenSequenceFeature=io.FixedLenSequenceFeature VarLenFeature=io.VarLenFeature SparseFeature=io.SparseFeature
-parse_single_sequence_example=io.parse_single_sequence_example orthogonal_initializer=keras.initializers.Orthogonal OpError=errors.OpError
+parse_single_sequence_example=io.parse_single_sequence_example orthogonal_initializer=keras.initializers.Orthogonal OpError=errors.OpError AggregationMethod=AggregationMethod
 make_ndarray=make_ndarray make_tensor_proto=make_tensor_proto initializers.orthogonal=keras.initializers.Orthogonal io.SparseFeature=io.SparseFeature
 gfile.FastGFile=io.gfile.GFile gfile.GFile=io.gfile.GFile gfile.Open=io.gfile.GFile gfile.Walk=io.gfile.walk VERSION=version.VERSION
 assert_proper_iterable=debugging.assert_proper_iterable sets.set_difference=sets.difference sets.set_union=sets.union sets.set_size=sets.size
@@ -25,13 +25,6 @@ io.QueueBase=queue.QueueBase io.PaddingFIFOQueue=queue.PaddingFIFOQueue io.Prior
 
 
 SparseTensorValue = collections.namedtuple("SparseTensorValue", ["indices", "values", "dense_shape"])
-
-
-class AggregationMethod:
-    """How gradients of one tensor are summed; all ways are one here."""
-    ADD_N = DEFAULT = 0
-    EXPERIMENTAL_TREE = 1
-    EXPERIMENTAL_ACCUMULATE_N = 2
 
 
 class Dimension(int):

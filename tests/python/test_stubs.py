@@ -13,7 +13,9 @@ import thalweg as tf
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 STUBS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(tf.__file__))), "thalweg-stubs")
 MYPY = shutil.which("mypy")
-pytestmark = pytest.mark.skipif(not MYPY or not os.path.isdir(STUBS), reason="mypy is not installed, or no stubs are beside the package")
+# Builds whose package can't be imported while they are made, those with sanitizers, have empty stubs.
+WHOLE = os.path.isdir(os.path.join(STUBS, "raw_ops"))
+pytestmark = pytest.mark.skipif(not MYPY or not WHOLE, reason="mypy is not installed, or no stubs are beside the package")
 MISTAKES = """tf.nn.softmax([1.0], axes=0)
 tf.nn.softmax(None)
 tf.nn.softmax()

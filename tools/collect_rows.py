@@ -215,7 +215,7 @@ class Field:
                 text = d.strip("'")
             elif self.kind in ("INTS", "SHAPE"):
                 text = d.strip("()[]")
-            else:
+            elif self.kind != "TENSOR" or not self.none_allowed:  # "tensor? = 1" tells what the body takes NULL for
                 raise Bad("%s can have no default but None" % self.name)
         flags = [f for f in ("required", "default_none", "keyword_only", "rest", "inherited", "ragged", "sparse")
                  if getattr(self, f)]

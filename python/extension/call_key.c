@@ -296,8 +296,8 @@ bool tw__py_walk_value(tw__py_walk *w, PyObject *value, int depth)
     static PyTypeObject *variable_type;
     if (!variable_type)
         variable_type = tw__py_type_of(&tw__class_variable);
-    if (Py_TYPE(value) == variable_type && ((tw__py_object *)value)->object)
-        return add_variable(w, (tw_variable *)((tw__py_object *)value)->object);
+    if (Py_TYPE(value) == variable_type && tw__py_handle(value))
+        return add_variable(w, (tw_variable *)tw__py_handle(value));
     int literal = add_literal(w, value);
     if (literal >= 0)
         return literal;

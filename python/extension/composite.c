@@ -4,7 +4,7 @@
 
 void *tw__py_composite(PyObject *value)
 {
-    tw_object *object = tw__py_is_object(value) ? ((tw__py_object *)value)->object : NULL;
+    tw_object *object = tw__py_is_object(value) ? tw__py_handle(value) : NULL;
     return tw__is_composite(object) ? object : NULL;
 }
 

@@ -17,7 +17,7 @@ tw_dtype tw__py_dtype_of_value(PyObject *value)
     if (TW_IS_TENSOR(value))
         return TW_TENSOR(value)->dtype;
     if (tw__py_is_variable(value))
-        return tw__variable_read_dtype((tw_variable *)((tw__py_object *)value)->object);
+        return tw__variable_read_dtype((tw_variable *)tw__py_handle(value));
     tw_tensor *parts[TW_COMPOSITE_PARTS];
     void *object = tw__py_is_object(value) ? tw__py_self(value) : NULL;
     if (object && tw__is(object, &tw__class_tensor_array))
@@ -335,7 +335,10 @@ tw_tensor *tw__py_to_tensor(PyObject *value, tw_dtype dtype, tw__py_how how)
             tw__py_raise();
         return scalar;
     }
-    if (tw__py_classify(value) == ARRAY_LEAF) {
+    bool is_array = tw__py_classify(value) == ARRAY_LEAF;
+    if (is_array && !PyObject_CheckBuffer(value) && PyObject_HasAttrString((PyObject *)Py_TYPE(value), "__tf_tensor__"))
+        return from_protocol(value, dtype, how); /* before __array__: gradients go through it */
+    if (is_array) {
         tw_tensor *array = tw__py_from_array(value);
         if (!array || dtype == TW_DTYPE_NONE || array->dtype == dtype)
             return array;

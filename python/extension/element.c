@@ -356,8 +356,7 @@ static tw_status trace_function(tw__element_function *self, const char *name, co
                                 tw__traced *traced)
 {
     tw__py_inside tw__py_lock_state state = tw__py_enter();
-    const tw__py_object *peer = self->object.peer;
-    PyObject *function = peer && peer->dict ? PyDict_GetItemString(peer->dict, "function") : NULL;
+    PyObject *function = self->object.peer ? tw__py_kept(self->object.peer, "function") : NULL;
     tw__py_auto PyObject *specs = function ? PyTuple_New(count) : NULL;
     for (int i = 0; specs && i < count; i++) {
         tw_value copy = tw__value_copy(arguments[i]);

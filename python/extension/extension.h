@@ -6,7 +6,8 @@
  *   arguments.c  one argument into its C place   frame.c     what a call holds    values.c  values of any kind
  *   convert.c, array.c  Python values and arrays into tensors; tensors into arrays
  *   tensor.c     tf.Tensor                       operators.c, index.c  a + b, a[i] for tensors and variables
- *   dtype.c, shape.c  tf.DType, tf.TensorShape   object.c    types of class rows; peers; attributes and tracking
+ *   dtype.c, shape.c  tf.DType, tf.TensorShape   object.c    types of class rows       handle.c  instances and their objects
+ *   tracking.c   attributes and tracking
  *   symbolic.c, graph_types.c, graph_function.c  tensors of graphs, tf.Graph, tf.Operation, tf.function
  *   composite.c  ragged and sparse tensors
  *   layer.c, tape.c, variable.c  the special parts of those classes       raw_ops.c  tf.raw_ops    error.c  exceptions
@@ -270,11 +271,40 @@ tw_status tw__py_call_mixed(const tw_signature *signature, const tw__py_frame *f
 PyObject *tw__py_composite_parts(PyObject *self, PyObject *value);
 PyObject *tw__py_is_any_tensor(PyObject *self, PyObject *value);
 
+/* ---- instances and their objects (handle.c) ---- */
+#define TW_KEEPER "_thalweg_keeper" /* an attribute of instances whose classes have other bases with a layout, too */
+typedef struct tw__py_handle_entry {
+    const PyObject *instance; /* NULL: nothing is here */
+    tw_object *object;
+} tw__py_handle_entry;
+typedef struct tw__py_handle_table {
+    tw__py_handle_entry *entries; /* mask + 1 of them, at least one of which is empty */
+    size_t mask, count;
+} tw__py_handle_table;
+extern tw__py_handle_table tw__py_handles;
+static inline size_t tw__py_handle_hash(const void *instance)
+{
+    return (size_t)(((uint64_t)(uintptr_t)instance * 0x9E3779B97F4A7C15u) >> 32);
+}
+/* The object of an instance; NULL until __init__. */
+static inline void *tw__py_handle(const PyObject *instance)
+{
+    const tw__py_handle_entry *entries = tw__py_handles.entries;
+    size_t mask = tw__py_handles.mask, i = tw__py_handle_hash(instance) & mask;
+    while (entries[i].instance && entries[i].instance != instance)
+        i = (i + 1) & mask;
+    return entries[i].object;
+}
+bool tw__py_remember(PyObject *instance, tw_object *object);
+/* Makes the instance and the object one; of_row: the instance is of a row's own type. Takes the object; false: an exception. */
+bool tw__py_attach(PyObject *self, tw_object *object, bool of_row);
+PyObject *tw__py_instance(const void *object);           /* borrowed; NULL: Python does not know the object */
+PyObject *tw__py_kept(PyObject *self, const char *name); /* of an instance's __dict__, borrowed; NULL: it is not there */
+/* A class with the layout of Python's own, which has these slots. `full` names its module, too. */
+PyTypeObject *tw__py_class_new(const char *full, const char *name, PyType_Slot *slots, PyTypeObject *parent);
+bool tw__py_handles_start(const PyType_Slot *slots);
+
 /* ---- objects (object.c) ---- */
-typedef struct tw__py_object {
-    PyObject_HEAD tw_object *object; /* NULL until __init__ */
-    PyObject *dict, *weak;
-} tw__py_object;
 extern PyTypeObject *tw__py_object_type;
 bool tw__py_is_object(PyObject *value);
 PyObject *tw__py_wrap(void *object);                             /* takes the reference; NULL raises the thread's error */
@@ -285,6 +315,7 @@ PyTypeObject *tw__py_type_of(const tw_class *class_row);     /* borrowed; NULL *
 tw__py_function *tw__py_maker_of(const tw_class *class_row); /* what reads its constructor's arguments; NULL */
 const tw_signature *tw__py_row_of(PyTypeObject *type);       /* of the nearest base made from a row */
 bool tw__py_objects_start(PyObject *module);
+PyObject *tw__py_class_to_make(PyObject *module, PyObject *arguments); /* of keras.Model(inputs, outputs): Functional */
 /* Another C function than the row's for a method. */
 tw__py_vectorcall tw__py_special_method(const char *id);
 PyType_Slot *tw__py_special_slots(const char *id); /* of the type of a class row; NULL */

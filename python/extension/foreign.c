@@ -21,8 +21,14 @@ static tw_tensor *call_for_tensor(PyObject *function, PyObject *a, PyObject *b)
 /* The C object's peer carries the function in its __dict__, so the collector sees cycles through it. Borrowed. */
 static PyObject *function_of(const tw_callable *self)
 {
-    const tw__py_object *peer = self->object.peer;
-    return peer && peer->dict ? PyDict_GetItemString(peer->dict, "function") : NULL;
+    static PyObject *name;
+    if (!self->object.peer || (!name && !(name = PyUnicode_InternFromString("function"))))
+        return NULL;
+    PyObject *function = PyObject_GenericGetAttr(self->object.peer, name);
+    if (!function)
+        PyErr_Clear();
+    Py_XDECREF(function); /* the peer has it */
+    return function;
 }
 
 static tw_tensor *call_function(tw_callable *self, tw_tensor *input)
@@ -58,11 +64,11 @@ static tw_status call_with_value(tw_callable *self, const tw_value *input, tw_va
     return made && tw__py_read_value(made, result) ? TW_OK : tw__py_failed();
 }
 
-/* The names of a function's arguments, or None: it takes any. */
+/* The names of a function's arguments. */
 static PyObject *names_of(PyObject *function)
 {
     tw__py_auto PyObject *module = PyImport_ImportModule("thalweg._describe");
-    return module ? PyObject_CallMethod(module, "names_of", "(O)", function) : NULL;
+    return module ? PyObject_CallMethod(module, "positional_names_of", "(O)", function) : NULL;
 }
 
 /* Keywords of a dict: those that begin with `*` only where the function takes them. */
@@ -74,7 +80,7 @@ static PyObject *keywords_of(PyObject *function, const tw_value *named)
         const char *name = named->list.items[i].s.data;
         bool asked = *name == '*';
         tw__py_auto PyObject *key = PyUnicode_FromString(name + asked);
-        int takes = !asked || names == Py_None ? 1 : key ? PySequence_Contains(names, key) : -1;
+        int takes = !asked ? 1 : key ? PySequence_Contains(names, key) : -1;
         tw_value copy = tw__value_copy(&named->list.items[i + 1]);
         tw__py_auto PyObject *value = takes > 0 ? tw__py_value(&copy) : NULL;
         if (takes <= 0)
@@ -128,7 +134,7 @@ PyObject *tw__py_callable_function(void *object)
 static tw_tensor *call_loss(tw_loss *self, tw_tensor *y_true, tw_tensor *y_pred)
 {
     tw__py_inside tw__py_lock_state state = tw__py_enter();
-    tw__py_auto PyObject *method = tw__py_converted(PyObject_GetAttrString(self->object.peer, "call"));
+    tw__py_auto PyObject *method = tw__py_converted(PyObject_GetAttrString(tw__py_instance(self), "call"));
     PyObject *labels = tw__py_wrap_tensor(tw_retain(y_true)), *predictions = tw__py_wrap_tensor(tw_retain(y_pred));
     return call_for_tensor(method, labels, predictions);
 }
@@ -137,7 +143,7 @@ static tw_tensor *call_loss(tw_loss *self, tw_tensor *y_true, tw_tensor *y_pred)
 static tw_tensor *call_whole_loss(tw_loss *self, tw_tensor *y_true, tw_tensor *y_pred, tw_tensor *sample_weight)
 {
     tw__py_inside tw__py_lock_state state = tw__py_enter();
-    PyObject *method = tw__py_converted(PyObject_GetAttrString(self->object.peer, "__call__"));
+    PyObject *method = tw__py_converted(PyObject_GetAttrString(tw__py_instance(self), "__call__"));
     PyObject *labels = tw__py_wrap_tensor(tw_retain(y_true)), *predictions = tw__py_wrap_tensor(tw_retain(y_pred));
     PyObject *weight = sample_weight ? tw__py_wrap_tensor(tw_retain(sample_weight)) : Py_NewRef(Py_None);
     PyObject *pair = labels && predictions ? PyTuple_Pack(2, labels, predictions) : NULL;
@@ -155,24 +161,24 @@ static tw_tensor *call_whole_loss(tw_loss *self, tw_tensor *y_true, tw_tensor *y
 static tw_tensor *call_schedule(tw_schedule *self, tw_tensor *step)
 {
     tw__py_inside tw__py_lock_state state = tw__py_enter();
-    return call_for_tensor(self->object.peer, tw__py_wrap_tensor(tw_retain(step)), NULL);
+    return call_for_tensor(tw__py_instance(self), tw__py_wrap_tensor(tw_retain(step)), NULL);
 }
 
 static tw_tensor *call_initializer(tw_initializer *self, const tw_shape *shape, tw_dtype dtype)
 {
     tw__py_inside tw__py_lock_state state = tw__py_enter();
-    return call_for_tensor(self->object.peer, tw__py_wrap_shape(shape), tw__py_wrap_dtype(dtype));
+    return call_for_tensor(tw__py_instance(self), tw__py_wrap_shape(shape), tw__py_wrap_dtype(dtype));
 }
 
 static tw_tensor *call_constraint(tw_callable *self, tw_tensor *value)
 {
     tw__py_inside tw__py_lock_state state = tw__py_enter();
-    return call_for_tensor(self->object.peer, tw__py_wrap_tensor(tw_retain(value)), NULL);
+    return call_for_tensor(tw__py_instance(self), tw__py_wrap_tensor(tw_retain(value)), NULL);
 }
 
 void tw__py_made(PyObject *self)
 {
-    void *object = ((tw__py_object *)self)->object;
+    void *object = tw__py_handle(self);
     if (tw__is(object, &tw__class_layer))
         tw__py_layer_made(self);
     else if (tw__is(object, &tw__class_loss)) {

@@ -180,7 +180,7 @@ static void **read_objects(PyObject *list, int64_t *count)
         PyObject *item = PySequence_GetItem(list, i);
         objects[i] = !item                      ? NULL
                      : TW_IS_TENSOR(item)       ? (void *)TW_TENSOR(item)
-                     : tw__py_is_variable(item) ? (void *)((tw__py_object *)item)->object
+                     : tw__py_is_variable(item) ? (void *)tw__py_handle(item)
                                                 : NULL;
         if (item && !objects[i])
             tw__py_error(PyExc_TypeError, "gradients() takes tensors and variables, got %R", item);

@@ -6,8 +6,8 @@ static PyObject *serialize_function, *custom_function, *make_function, *code_fun
 
 static bool is_foreign(const void *object)
 {
-    const tw_object *o = object;
-    return o->peer && Py_TYPE((PyObject *)o->peer) != tw__py_type_of(o->class);
+    PyObject *instance = tw__py_instance(object);
+    return instance && Py_TYPE(instance) != tw__py_type_of(((const tw_object *)object)->class);
 }
 
 /* What Python gave, which is taken, as a value. */
@@ -26,7 +26,7 @@ static bool read_result(PyObject *result, tw_value *out)
 static bool ask(PyObject *function, const void *object, tw_value *out)
 {
     tw__py_inside tw__py_lock_state state = tw__py_enter();
-    return read_result(function ? PyObject_CallFunctionObjArgs(function, ((const tw_object *)object)->peer, NULL) : NULL, out);
+    return read_result(function ? PyObject_CallFunctionObjArgs(function, tw__py_instance(object), NULL) : NULL, out);
 }
 
 static bool serialize(const void *object, tw_value *dict)
@@ -39,7 +39,7 @@ static bool config(const void *object, tw_value *out)
     if (!is_foreign(object))
         return false;
     tw__py_inside tw__py_lock_state state = tw__py_enter();
-    PyObject *peer = ((const tw_object *)object)->peer;
+    PyObject *peer = tw__py_instance(object);
     return tw__py_overrides(peer, "get_config") && read_result(PyObject_CallMethod(peer, "get_config", NULL), out);
 }
 
@@ -48,8 +48,7 @@ static bool class_name(const void *object, tw_value *name)
     if (!is_foreign(object))
         return false;
     tw__py_inside tw__py_lock_state state = tw__py_enter();
-    tw__py_auto PyObject *text =
-        PyObject_GetAttrString((PyObject *)Py_TYPE((PyObject *)((const tw_object *)object)->peer), "__name__");
+    tw__py_auto PyObject *text = PyObject_GetAttrString((PyObject *)Py_TYPE(tw__py_instance(object)), "__name__");
     bool good = text && tw__py_read_value(text, name);
     PyErr_Clear();
     return good;

@@ -304,7 +304,7 @@ static PyObject *connect(PyObject *self, tw_layer *layer, PyObject *arguments, P
 
 static PyObject *call(PyObject *self, PyObject *arguments, PyObject *keywords)
 {
-    tw_layer *layer = (tw_layer *)((tw__py_object *)self)->object;
+    tw_layer *layer = (tw_layer *)tw__py_handle(self);
     if (!layer)
         return tw__py_error(PyExc_RuntimeError, "You must call `super().__init__()` in the layer constructor.");
     if (tw__py_has_keras_tensor(arguments) || (keywords && tw__py_has_keras_tensor(keywords)))
@@ -334,7 +334,7 @@ static tw_tensor *call_from_c(tw_layer *layer, tw_tensor *input, int training)
         PyTuple_SetItem(arguments, 0, value);
         if (training >= 0)
             current_training = training;
-        result = tw__py_call_own(layer->trackable.object.peer, layer, arguments, NULL);
+        result = tw__py_call_own(tw__py_instance(layer), layer, arguments, NULL);
         current_training = outer;
     }
     if (result)
@@ -354,7 +354,7 @@ static tw_status invoke_from_c(tw_layer *layer, const tw_value *arguments, const
     if (training >= 0)
         current_training = training;
     if (tuple && PyTuple_Check(tuple) && !PyErr_Occurred())
-        out = tw__py_call_own(layer->trackable.object.peer, layer, tuple, dict);
+        out = tw__py_call_own(tw__py_instance(layer), layer, tuple, dict);
     current_training = outer;
     bool good = out && tw__py_read_value(out, result);
     if (!good) {
@@ -372,7 +372,7 @@ static tw_status invoke_from_c(tw_layer *layer, const tw_value *arguments, const
 static bool read_attribute(tw_layer *layer, const char *name, tw_value *out)
 {
     tw__py_inside tw__py_lock_state state = tw__py_enter();
-    tw__py_auto PyObject *value = PyObject_GetAttrString(layer->trackable.object.peer, name);
+    tw__py_auto PyObject *value = PyObject_GetAttrString(tw__py_instance(layer), name);
     bool good = value && tw__py_read_value(value, out) && out->kind != TW_VALUE_NONE;
     PyErr_Clear();
     return good;
@@ -383,8 +383,8 @@ static tw_variable *make_weight(tw_layer *layer, const char *name, const tw_shap
 {
     tw__py_inside tw__py_lock_state state = tw__py_enter();
     tw__py_auto PyObject *dims = tw__py_wrap_shape(shape), *type = tw__py_wrap_dtype(dtype);
-    tw__py_auto PyObject *made = dims && type ? PyObject_CallMethod(layer->trackable.object.peer, "_make_weight", "sOOO", name,
-                                                                    dims, type, trainable ? Py_True : Py_False)
+    tw__py_auto PyObject *made = dims && type ? PyObject_CallMethod(tw__py_instance(layer), "_make_weight", "sOOO", name, dims,
+                                                                    type, trainable ? Py_True : Py_False)
                                               : NULL;
     tw_variable *variable = made ? tw__py_unwrap(made, &tw__class_variable) : NULL;
     if (!variable)
@@ -394,7 +394,7 @@ static tw_variable *make_weight(tw_layer *layer, const char *name, const tw_shap
 
 void tw__py_layer_made(PyObject *self)
 {
-    tw_layer *layer = (tw_layer *)((tw__py_object *)self)->object;
+    tw_layer *layer = (tw_layer *)tw__py_handle(self);
     if (PyObject_HasAttrString((PyObject *)Py_TYPE(self), "_make_weight"))
         layer->make_weight = make_weight;
     tw__language.invoke = invoke_from_c;

@@ -339,7 +339,7 @@ static PyObject *run_untraced(PyObject *self, PyObject *ready)
 
 static PyObject *run(PyObject *self, own_call *c, PyObject *ready)
 {
-    if (tw__connecting && tw__layer_is_dynamic((tw_layer *)((tw__py_object *)self)->object))
+    if (tw__connecting && tw__layer_is_dynamic((tw_layer *)tw__py_handle(self)))
         return run_untraced(self, ready);
     tw__py_auto PyObject *method = tw__py_converted(PyObject_GetAttrString(self, "call"));
     tw__py_auto PyObject *first = method ? PyTuple_Pack(1, ready) : NULL;

@@ -444,6 +444,7 @@ static PyMethodDef functions[] = {
     { "_override_gradient", tw__py_override_gradient, METH_VARARGS, "A function that gives the gradient of a node." },
     { "_recompute_grad", tw__py_recompute_grad, METH_VARARGS, "What a function makes of tensors, made again for the gradient." },
     { "_gradients", tw__py_gradients, METH_VARARGS, "Derivatives in the graph that is traced." },
+    { "_class_to_make", tw__py_class_to_make, METH_VARARGS, NULL },
     { "keras_objects", tw__py_keras_objects, METH_VARARGS,
       "Takes the functions that write and make objects of Python's classes." },
     { "message_names", tw__py_message_names, METH_NOARGS, "The names of all messages, and the enums by name." },

@@ -113,11 +113,19 @@ PyTypeObject *tw__py_type_of(const tw_class *class_row)
 
 static type_entry *entry_of(PyTypeObject *type)
 {
-    for (; type; type = PyType_GetSlot(type, Py_tp_base)) {
-        int64_t at = tw__pointer_map_get(&rows_of_types, type, -1);
+    for (PyTypeObject *t = type; t; t = PyType_GetSlot(t, Py_tp_base)) {
+        int64_t at = tw__pointer_map_get(&rows_of_types, t, -1);
         if (at >= 0)
             return &types[at];
     }
+    /* Another base has a layout of its own: the row's type stands beside it. */
+    tw__py_auto PyObject *order = PyObject_GetAttrString((PyObject *)type, "__mro__");
+    for (Py_ssize_t i = 0; order && i < PyTuple_Size(order); i++) {
+        int64_t at = tw__pointer_map_get(&rows_of_types, PyTuple_GetItem(order, i), -1);
+        if (at >= 0)
+            return &types[at];
+    }
+    PyErr_Clear();
     return NULL;
 }
 
@@ -150,7 +158,7 @@ static tw_object *made_late(PyObject *value)
     PyObject *done = PyObject_CallMethod((PyObject *)entry->type, "__init__", "(O)", value);
     Py_XDECREF(done);
     PyErr_Clear();
-    return ((tw__py_object *)value)->object;
+    return tw__py_handle(value);
 }
 
 tw__py_function *tw__py_maker_of(const tw_class *class_row)
@@ -161,7 +169,7 @@ tw__py_function *tw__py_maker_of(const tw_class *class_row)
 
 void *tw__py_self(PyObject *value)
 {
-    tw_object *object = ((tw__py_object *)value)->object;
+    tw_object *object = tw__py_handle(value);
     if (!object)
         object = made_late(value);
     if (!object) {
@@ -177,19 +185,10 @@ void *tw__py_self(PyObject *value)
 
 void *tw__py_unwrap(PyObject *value, const tw_class *class_row)
 {
-    tw_object *object = tw__py_is_object(value) ? ((tw__py_object *)value)->object : NULL;
+    tw_object *object = tw__py_is_object(value) ? tw__py_handle(value) : NULL;
     if (!object && tw__py_is_object(value))
         object = made_late(value);
     return tw__is(object, class_row) ? object : NULL;
-}
-
-/* The instance takes over: references to the object become references to it. One less than that stays: of a new instance its
- * first reference goes, of one that Python is making the reference that the C maker returned. */
-static void attach(tw__py_object *self, tw_object *object)
-{
-    self->object = object;
-    tw__object_attach(object, self);
-    Py_DECREF((PyObject *)self);
 }
 
 PyObject *tw__py_wrap(void *pointer)
@@ -197,19 +196,21 @@ PyObject *tw__py_wrap(void *pointer)
     tw_object *object = pointer;
     if (!object)
         return tw__py_raise();
-    if (object->peer)
-        return object->peer;
+    if (object->peer) {
+        PyObject *instance = Py_XNewRef(tw__py_instance(object));
+        Py_DECREF((PyObject *)object->peer);
+        return instance;
+    }
     if (object->class == &tw__tensor_class)
         return tw__py_wrap_tensor(pointer);
     PyTypeObject *type = tw__py_type_of(object->class);
     allocfunc allocate = PyType_GetSlot(type, Py_tp_alloc);
-    tw__py_object *self = (tw__py_object *)allocate(type, 0);
-    if (!self) {
+    PyObject *self = allocate(type, 0);
+    if (!self)
         tw_release(object);
-        return NULL;
-    }
-    attach(self, object);
-    return (PyObject *)self;
+    else if (!tw__py_attach(self, object, true))
+        Py_CLEAR(self);
+    return self;
 }
 
 /* ---- instances ---- */
@@ -223,22 +224,26 @@ static bool is_connecting(PyTypeObject *type, PyObject *arguments, PyObject *key
     return named || (PyTuple_Size(arguments) && tw__py_has_keras_tensor(arguments));
 }
 
-static PyObject *make(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
+PyObject *tw__py_class_to_make(PyObject *module, PyObject *arguments)
 {
-    if (is_connecting(type, arguments, keywords))
-        type = tw__py_type_of(&tw__class_functional);
-    allocfunc allocate = PyType_GetSlot(type, Py_tp_alloc);
-    return allocate(type, 0);
+    (void)module;
+    PyObject *class, *given, *named;
+    if (!PyArg_ParseTuple(arguments, "OO!O", &class, &PyTuple_Type, &given, &named))
+        return NULL;
+    bool connects = is_connecting((PyTypeObject *)class, given, named);
+    return Py_NewRef(connects ? (PyObject *)tw__py_type_of(&tw__class_functional) : class);
 }
 
 /* Attributes that were set before __init__ are tracked now. */
 static int adopt(PyObject *self)
 {
-    PyObject *dict = ((tw__py_object *)self)->dict;
+    tw__py_auto PyObject *dict = PyObject_GenericGetDict(self, NULL);
     tw__py_auto PyObject *items = dict && PyDict_Size(dict) ? PyDict_Items(dict) : NULL;
     int result = PyErr_Occurred() ? -1 : 0;
     for (Py_ssize_t i = 0; items && result == 0 && i < PyList_Size(items); i++) {
         PyObject *pair = PyList_GetItem(items, i), *name = PyTuple_GetItem(pair, 0);
+        if (PyUnicode_CompareWithASCIIString(name, TW_KEEPER) == 0)
+            continue;
         if (tw__py_is_setting(self, name)) /* the constructor's value has come since */
             result = PyDict_DelItem(dict, name);
         else
@@ -279,12 +284,11 @@ static bool wrap_lists(const tw_signature *signature, PyObject *keywords, PyObje
 static int init(PyObject *self, PyObject *arguments, PyObject *keywords)
 {
     type_entry *entry = entry_of(Py_TYPE(self));
-    tw__py_object *object = (tw__py_object *)self;
     if (!entry) {
         tw__py_error(PyExc_TypeError, "%R can't be made from Python", Py_TYPE(self));
         return -1;
     }
-    if (object->object) /* __init__ a second time */
+    if (tw__py_handle(self)) /* __init__ a second time */
         return 0;
     if (entry->class_row == &tw__class_model &&
         is_connecting(entry->type, arguments, keywords)) /* a subclass whose __init__ connects */
@@ -294,13 +298,13 @@ static int init(PyObject *self, PyObject *arguments, PyObject *keywords)
         return -1;
     tw_object *made = tw__py_construct(entry->maker, self, arguments, wrapped ? wrapped : keywords);
     Py_XDECREF(wrapped);
-    if (!made) {
+    bool of_row = Py_TYPE(self) == entry->type;
+    if (!made || !tw__py_attach(self, made, of_row)) {
         Py_XDECREF(lists);
         return -1;
     }
-    attach(object, made);
     tw__py_made(self);
-    int result = adopt(self);
+    int result = of_row ? 0 : adopt(self);
     PyObject *name, *value;
     Py_ssize_t position = 0;
     while (result == 0 && lists && PyDict_Next(lists, &position, &name, &value))
@@ -309,103 +313,35 @@ static int init(PyObject *self, PyObject *arguments, PyObject *keywords)
     return result;
 }
 
-typedef struct visit_context {
-    visitproc visit;
-    void *argument;
-    int result;
-} visit_context;
-
-/* What an object without a peer holds counts as held by its only owner. */
-static void visit_child(void *context, tw_object *child)
+/* Methods, and no slot of the type's: a class may pass over them by object.__setattr__, as over those of Python's classes. */
+static PyObject *set_attribute(PyObject *self, PyObject *arguments)
 {
-    visit_context *c = context;
-    if (c->result || !child)
-        return;
-    if (child->peer)
-        c->result = c->visit(child->peer, c->argument);
-    else if (child->class != &tw__tensor_class &&
-             (atomic_load_explicit(&child->references, memory_order_relaxed) & ~TW_CIRCULAR) == 1)
-        tw__object_visit(child, visit_child, context);
+    PyObject *name, *value;
+    if (!PyArg_ParseTuple(arguments, "UO:__setattr__", &name, &value) || tw__py_set_attribute(self, name, value) < 0)
+        return NULL;
+    Py_RETURN_NONE;
 }
 
-static int traverse(PyObject *self, visitproc visit, void *arg)
+static PyObject *delete_attribute(PyObject *self, PyObject *name)
 {
-    tw__py_object *object = (tw__py_object *)self;
-    Py_VISIT(Py_TYPE(self));
-    Py_VISIT(object->dict);
-    if (!object->object)
-        return 0;
-    visit_context context = { visit, arg, 0 };
-    tw__object_visit(object->object, visit_child, &context);
-    return context.result;
+    if (tw__py_set_attribute(self, name, NULL) < 0)
+        return NULL;
+    Py_RETURN_NONE;
 }
 
-static int clear(PyObject *self)
-{
-    tw__py_object *object = (tw__py_object *)self;
-    Py_CLEAR(object->dict);
-    if (object->object)
-        tw__object_clear(object->object);
-    return 0;
-}
-
-static void end(PyObject *self)
-{
-    tw__py_object *object = (tw__py_object *)self;
-    tw__py_auto PyTypeObject *type = Py_TYPE(self);
-    PyObject_GC_UnTrack(self);
-    if (object->weak)
-        PyObject_ClearWeakRefs(self);
-    Py_CLEAR(object->dict);
-    tw_object *inner = object->object;
-    object->object = NULL;
-    if (inner) {
-        /* While it ends, what it lets go of may still name it: its own count takes over again, out of reach of zero. */
-        atomic_store(&inner->references, 1 << 28);
-        inner->peer = NULL;
-        tw__object_end(inner);
-    }
-    PyObject_GC_Del(self);
-}
-
-static PyMemberDef members[] = {
-    { "__dictoffset__", T_PYSSIZET, offsetof(tw__py_object, dict), READONLY, NULL },
-    { "__weaklistoffset__", T_PYSSIZET, offsetof(tw__py_object, weak), READONLY, NULL },
-    { 0 },
-};
-
-static PyGetSetDef getters[] = {
-    { "__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL },
+static PyMethodDef object_methods[] = {
+    { "__setattr__", set_attribute, METH_VARARGS, TW_SIGNATURE("__setattr__($self, name, value, /)") "Sets an attribute." },
+    { "__delattr__", delete_attribute, METH_O, TW_SIGNATURE("__delattr__($self, name, /)") "Deletes an attribute." },
     { 0 },
 };
 
 static PyType_Slot object_slots[] = {
-    { Py_tp_new, make },
     { Py_tp_init, init },
-    { Py_tp_traverse, traverse },
-    { Py_tp_clear, clear },
-    { Py_tp_dealloc, end },
     { Py_tp_getattro, tw__py_get_attribute },
-    { Py_tp_setattro, tw__py_set_attribute },
-    { Py_tp_members, members },
-    { Py_tp_getset, getters },
+    { Py_tp_methods, object_methods },
     { Py_tp_doc, "An object of the library." },
     { 0 },
 };
-
-/* A type by its full name, shown in messages by its last part alone, as Python's own classes are. */
-static PyTypeObject *make_named(const char *full, const char *name, PyType_Slot *slots, PyTypeObject *base)
-{
-    unsigned flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | (base ? 0 : Py_TPFLAGS_HAVE_GC); /* others inherit it */
-    PyType_Spec spec = { full, sizeof(tw__py_object), 0, flags, slots };
-    PyTypeObject *type = (PyTypeObject *)PyType_FromSpecWithBases(&spec, (PyObject *)base);
-    tw__py_auto PyObject *text = type ? PyUnicode_FromString(name) : NULL;
-    bool last = strcmp(strrchr(full, '.') + 1, name) == 0; /* as __qualname__ is already */
-    if (!text || PyObject_SetAttrString((PyObject *)type, "__name__", text) < 0 ||
-        (!last && PyObject_SetAttrString((PyObject *)type, "__qualname__", text) < 0))
-        Py_CLEAR(type);
-    return type;
-}
 
 PyTypeObject *tw__py_make_type(const tw_signature *signature, PyObject *module)
 {
@@ -426,12 +362,7 @@ PyTypeObject *tw__py_make_type(const tw_signature *signature, PyObject *module)
     memcpy(full, package, sizeof package);
     memcpy(full + sizeof package - 1, signature->path, length);
     full[sizeof package - 1 + length] = 0;
-    PyType_Slot slots[64] = { 0 };
-    PyType_Slot *special = tw__py_special_slots(signature->id);
-    int count = 0;
-    for (; special && special->slot && count < 62; special++)
-        slots[count++] = *special;
-    PyTypeObject *type = make_named(full, row->name, slots, base);
+    PyTypeObject *type = tw__py_class_new(full, row->name, tw__py_special_slots(signature->id), base);
     if (!type || !tw__py_describe_type(type, signature))
         return NULL;
     type_entry *entry = &types[type_count];
@@ -450,7 +381,8 @@ bool tw__py_objects_start(PyObject *module)
     tw__language.wait_begin = begin_wait;
     tw__language.wait_end = end_wait;
     tw__py_hooks_start();
-    tw__py_object_type = make_named("thalweg.Object", "Object", object_slots, NULL);
+    if (tw__py_handles_start(object_slots))
+        tw__py_object_type = tw__py_class_new("thalweg.Object", "Object", NULL, NULL);
     return tw__py_object_type && PyModule_AddObjectRef(module, "Object", (PyObject *)tw__py_object_type) == 0;
 }
 

@@ -95,8 +95,8 @@ PyObject *tw__py_compare(PyObject *self, PyObject *other, int which)
         return PyBool_FromLong(same == (which == Py_EQ));
     }
     if ((which == Py_EQ || which == Py_NE) && tw__py_is_variable(self) &&
-        ((tw_variable *)((tw__py_object *)self)->object)->graph) {
-        bool same = tw__py_is_variable(other) && ((tw__py_object *)other)->object == ((tw__py_object *)self)->object;
+        ((tw_variable *)tw__py_handle(self))->graph) {
+        bool same = tw__py_is_variable(other) && tw__py_handle(other) == tw__py_handle(self);
         return PyBool_FromLong(same == (which == Py_EQ));
     }
     if (other == Py_None && (which == Py_EQ || which == Py_NE))

@@ -74,7 +74,7 @@ static PyObject *apply(tw_optimizer *optimizer, PyObject *grads_and_vars, const 
             gradients[i] = tw__py_to_tensor(gradient, tw__py_dtype_of_value(variable), TW_HINT);
             good = tw__py_keep_object(&frame, gradients[i]);
         }
-        variables[i] = ((tw__py_object *)variable)->object;
+        variables[i] = tw__py_handle(variable);
     }
     if (good && count && missing == count) {
         no_gradients(pairs, variables, count);

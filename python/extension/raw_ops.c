@@ -193,7 +193,7 @@ static bool add_tensor(call *c, PyObject *value, tw_dtype dtype, const tw__arg *
 {
     tw_tensor *tensor;
     if (tw__py_is_variable(value) && arg->dtype == TW_RESOURCE)
-        tensor = tw_retain(((tw_variable *)((tw__py_object *)value)->object)->handle);
+        tensor = tw_retain(((tw_variable *)tw__py_handle(value))->handle);
     else
         tensor = tw__py_to_tensor(value, dtype, TW_HINT);
     if (!tw__py_keep_object(&c->frame, tensor))

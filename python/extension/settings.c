@@ -83,7 +83,7 @@ static bool is_of_base(const tw_field *field)
 
 int tw__py_set_setting(PyObject *self, PyObject *name, PyObject *value)
 {
-    tw_object *object = ((tw__py_object *)self)->object;
+    tw_object *object = tw__py_handle(self);
     const char *text = object && value && PyUnicode_Check(name) ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
     const tw_field *field;
     tw__setting kind = text ? tw__object_setting(object, text, &field) : TW_NO_SETTING;
@@ -107,9 +107,9 @@ int tw__py_set_setting(PyObject *self, PyObject *name, PyObject *value)
         PyErr_Clear(); /* a class of the program uses the name for something else */
         return 0;
     }
-    PyObject *dict = ((tw__py_object *)self)->dict;
     if (keeps_value(field))
         return 0;
+    tw__py_auto PyObject *dict = PyObject_GenericGetDict(self, NULL);
     if (dict && PyDict_Contains(dict, name) == 1 && PyDict_DelItem(dict, name) < 0)
         return -1;
     return 1;
@@ -119,5 +119,5 @@ bool tw__py_is_setting(PyObject *self, PyObject *name)
 {
     const tw_field *field;
     const char *text = PyUnicode_Check(name) ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
-    return text && tw__object_setting(((tw__py_object *)self)->object, text, &field) == TW_SETTING && !is_of_base(field);
+    return text && tw__object_setting(tw__py_handle(self), text, &field) == TW_SETTING && !is_of_base(field);
 }

@@ -57,10 +57,12 @@ bool tw__py_as_shape(PyObject *value, tw_shape *shape)
         *shape = *of(value);
         return true;
     }
-    if (PyIndex_Check(value) && !(TW_IS_TENSOR(value) && TW_TENSOR(value)->shape.rank > 0)) {
+    tw__py_auto PyObject *index = PyIndex_Check(value) ? PyNumber_Index(value) : NULL;
+    if (index) {
         shape->rank = 1;
-        return read_dimension(value, &shape->dims[0]);
+        return read_dimension(index, &shape->dims[0]);
     }
+    PyErr_Clear(); /* arrays with one dimension say that they might be an index, too */
     PyObject *items = PyUnicode_Check(value) || PyBytes_Check(value) ? NULL : PySequence_List(value);
     if (!items) {
         PyErr_Clear();

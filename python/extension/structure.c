@@ -66,7 +66,7 @@ PyObject *tw__py_members_of(PyObject *value)
 
 void *tw__py_object_of(PyObject *value)
 {
-    return tw__py_is_object(value) ? ((tw__py_object *)value)->object : NULL;
+    return tw__py_is_object(value) ? tw__py_handle(value) : NULL;
 }
 
 /* ---- structures into structures ---- */

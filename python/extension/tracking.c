@@ -6,6 +6,7 @@
 #include "extension.h"
 
 static PyObject *containers; /* the module with the Python side of lists and dicts */
+static PyTypeObject *no_dependency;
 
 static PyObject *containers_module(void)
 {
@@ -109,7 +110,7 @@ PyObject *tw__py_get_attribute(PyObject *self, PyObject *name)
     PyObject *value = PyObject_GenericGetAttr(self, name);
     if (value || !PyErr_ExceptionMatches(PyExc_AttributeError))
         return value;
-    tw_object *object = ((tw__py_object *)self)->object;
+    tw_object *object = tw__py_handle(self);
     PyObject *kind, *error, *traceback;
     PyErr_Fetch(&kind, &error, &traceback);
     const char *text = object ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
@@ -220,9 +221,25 @@ static int track(PyObject *self, tw_trackable *parent, PyObject *name, const cha
     return result;
 }
 
+/* What a class sets while `self._self_setattr_tracking` is False is an attribute and no child, and lists stay lists. */
+static bool stops_tracking; /* whether anybody said so yet */
+
+static bool is_untracked(PyObject *self, const char *name, PyObject *value)
+{
+    if (value == Py_False && strcmp(name, "_self_setattr_tracking") == 0)
+        stops_tracking = true;
+    return stops_tracking && tw__py_kept(self, "_self_setattr_tracking") == Py_False;
+}
+
+/* NoDependency(value): the same for one value. A new reference; NULL: it is none. */
+static PyObject *without_dependency(PyObject *value)
+{
+    return no_dependency && Py_TYPE(value) == no_dependency ? PyObject_GetAttrString(value, "value") : NULL;
+}
+
 int tw__py_set_attribute(PyObject *self, PyObject *name, PyObject *value)
 {
-    tw_object *object = ((tw__py_object *)self)->object;
+    tw_object *object = tw__py_handle(self);
     int setting = object ? tw__py_set_setting(self, name, value) : 0;
     if (setting)
         return setting < 0 ? -1 : 0;
@@ -235,12 +252,13 @@ int tw__py_set_attribute(PyObject *self, PyObject *name, PyObject *value)
         }
     }
     const char *text = tracks ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
+    tw__py_auto PyObject *plain = value ? without_dependency(value) : NULL;
     if (!tracks || !text || tw__py_has_setter(self, name))
-        return PyErr_Occurred() ? -1 : PyObject_GenericSetAttr(self, name, value);
-    if (value)
+        return PyErr_Occurred() ? -1 : PyObject_GenericSetAttr(self, name, plain ? plain : value);
+    if (value && !plain && !is_untracked(self, text, value))
         return track(self, (tw_trackable *)object, name, text, value);
     tw__untrack((tw_trackable *)object, text);
-    return PyObject_GenericSetAttr(self, name, NULL);
+    return PyObject_GenericSetAttr(self, name, plain ? plain : value);
 }
 
 /* optimizer.variables: a list that may also be called. */
@@ -311,7 +329,15 @@ static PyObject *container_set(PyObject *module, PyObject *arguments)
     Py_RETURN_NONE;
 }
 
+static PyObject *set_no_dependency(PyObject *module, PyObject *class)
+{
+    (void)module;
+    no_dependency = (PyTypeObject *)Py_NewRef(class);
+    Py_RETURN_NONE;
+}
+
 PyMethodDef tw__py_tracking_functions[] = {
+    { "set_no_dependency", set_no_dependency, METH_O, "Says which class wraps values that shall not be tracked." },
     { "new_container", new_container, METH_O, "A new container without children, of a kind: list, tuple or dict." },
     { "container_set", container_set, METH_VARARGS, "Gives a container exactly these children." },
     { 0 },

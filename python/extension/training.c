@@ -13,7 +13,7 @@ static PyObject *ask(const char *function, const tw_layer *model, int mode, cons
     tw__py_auto PyObject *module = glue(), *name = module ? PyObject_GetAttrString(module, function) : NULL;
     tw__py_auto PyObject *arguments = name ? PyTuple_New(2 + count) : NULL;
     PyObject *result = NULL;
-    bool good = arguments && PyTuple_SetItem(arguments, 0, Py_NewRef((PyObject *)model->trackable.object.peer)) == 0 &&
+    bool good = arguments && PyTuple_SetItem(arguments, 0, Py_NewRef(tw__py_instance(model))) == 0 &&
                 PyTuple_SetItem(arguments, 1, PyLong_FromLong(mode)) == 0;
     for (int i = 0; good && i < count; i++) {
         tw_value copy = tw__value_copy(&values[i]);
@@ -46,7 +46,7 @@ static tw_status own_losses(tw_layer *model, bool update, const tw_value *all, t
 static tw_status own_metric_list(tw_layer *model, tw_objects *metrics)
 {
     tw__py_inside tw__py_lock_state state = tw__py_enter();
-    tw__py_auto PyObject *list = PyObject_GetAttrString(model->trackable.object.peer, "metrics"),
+    tw__py_auto PyObject *list = PyObject_GetAttrString(tw__py_instance(model), "metrics"),
                          *items = list ? PySequence_List(list) : NULL;
     Py_ssize_t count = items ? PyList_Size(items) : 0;
     void **found = items ? tw__alloc_array((size_t)count + 1, sizeof *found) : NULL;
@@ -65,7 +65,7 @@ static tw_status own_metric_list(tw_layer *model, tw_objects *metrics)
 
 static PyObject *peer_of(const tw_metric *metric)
 {
-    return metric->layer.trackable.object.peer;
+    return tw__py_instance(metric);
 }
 
 static tw_status metric_update(tw_metric *metric, tw_tensor *y_true, tw_tensor *y_pred, tw_tensor *weight, bool *own)
@@ -120,7 +120,7 @@ static tw_status metric_result(tw_metric *metric, tw_tensor **result, bool *own)
 static bool overrides(const void *object, const char *name)
 {
     tw__py_inside tw__py_lock_state state = tw__py_enter();
-    PyObject *self = ((const tw_object *)object)->peer;
+    PyObject *self = tw__py_instance(object);
     return self && tw__py_overrides(self, name);
 }
 
@@ -128,7 +128,7 @@ static tw_status own_method(void *object, const char *name, const tw_value *argu
                             bool *own)
 {
     tw__py_inside tw__py_lock_state state = tw__py_enter();
-    PyObject *self = ((tw_object *)object)->peer;
+    PyObject *self = tw__py_instance(object);
     *own = self && tw__py_overrides(self, name);
     if (!*own)
         return TW_OK;
@@ -146,7 +146,7 @@ static tw_status callback_events(tw_callback *callback, uint32_t *events)
 {
     tw__py_inside tw__py_lock_state state = tw__py_enter();
     tw__py_auto PyObject *module = glue(),
-                         *mask = module ? PyObject_CallMethod(module, "events_of", "O", callback->object.peer) : NULL;
+                         *mask = module ? PyObject_CallMethod(module, "events_of", "O", tw__py_instance(callback)) : NULL;
     if (mask)
         *events = (uint32_t)PyLong_AsUnsignedLong(mask);
     return mask && !PyErr_Occurred() ? TW_OK : tw__py_failed();
@@ -158,7 +158,7 @@ static tw_status callback_tell(tw_callback *callback, int event, int64_t index, 
     tw_value all = { .kind = TW_VALUE_DICT, .list = { logs->items, (int64_t)logs->count } }, copy = tw__value_copy(&all);
     tw__py_auto PyObject *module = glue(), *dict = module ? tw__py_value(&copy) : NULL;
     tw__py_auto PyObject *done =
-        dict ? PyObject_CallMethod(module, "tell", "OiLO", callback->object.peer, event, (long long)index, dict) : NULL;
+        dict ? PyObject_CallMethod(module, "tell", "OiLO", tw__py_instance(callback), event, (long long)index, dict) : NULL;
     tw_status status = done ? TW_OK : tw__py_failed();
     if (done && event == TW_EPOCH_END) { /* the next ones see what this one changed */
         tw_value changed;
@@ -178,7 +178,7 @@ static tw_status callback_tell(tw_callback *callback, int event, int64_t index, 
 static tw_status save_model(tw_layer *model, const char *path)
 {
     tw__py_inside tw__py_lock_state state = tw__py_enter();
-    tw__py_auto PyObject *done = PyObject_CallMethod(model->trackable.object.peer, "save", "s", path);
+    tw__py_auto PyObject *done = PyObject_CallMethod(tw__py_instance(model), "save", "s", path);
     return done ? TW_OK : tw__py_failed();
 }
 

@@ -16,7 +16,7 @@ bool tw__py_is_variable(PyObject *value)
         }
     }
     PyTypeObject *type = Py_TYPE(value);
-    return (type == variable_type || PyType_IsSubtype(type, variable_type)) && ((tw__py_object *)value)->object;
+    return (type == variable_type || PyType_IsSubtype(type, variable_type)) && tw__py_handle(value);
 }
 
 static tw_variable *of(PyObject *self)
@@ -26,15 +26,13 @@ static tw_variable *of(PyObject *self)
 
 tw_tensor *tw__py_read_variable(PyObject *self)
 {
-    PyObject *dict = ((tw__py_object *)self)->dict;
-    PyObject *assigned =
-        tw__tracing && Py_TYPE(self) == tw__py_unread_type && dict ? PyDict_GetItemString(dict, "_assigned_op") : NULL;
+    PyObject *assigned = tw__tracing && Py_TYPE(self) == tw__py_unread_type ? tw__py_kept(self, "_assigned_op") : NULL;
     struct tw_operation *operation = assigned ? tw__py_unwrap(assigned, &tw__class_operation) : NULL;
     if (!operation)
         return tw__variable_read(of(self));
     tw__graph *graph = operation->graph;
     if (graph != tw__tracing) { /* inside a function: what is read there is read behind the assignment */
-        PyObject *value = PyDict_GetItemString(dict, "_assigned_value");
+        PyObject *value = tw__py_kept(self, "_assigned_value");
         return tw_retain(TW_TENSOR(value));
     }
     tw_tensor *value = tw__control_push(graph, &operation->node, 1, false) == TW_OK ? tw__variable_read(of(self)) : NULL;
@@ -94,7 +92,7 @@ static PyObject *array(PyObject *self, PyObject *arguments, PyObject *keywords)
 static PyObject *repr_without_value(PyObject *self, const tw_variable *variable)
 {
     tw__owned char *shape = tw__shape_tuple(&variable->resource->shape);
-    PyObject *dict = ((tw__py_object *)self)->dict, *operation = dict ? PyDict_GetItemString(dict, "_assigned_op") : NULL;
+    PyObject *operation = tw__py_kept(self, "_assigned_op");
     struct tw_operation *assigned = operation ? tw__py_unwrap(operation, &tw__class_operation) : NULL;
     return shape ? PyUnicode_FromFormat("<tf.Variable '%s' shape=%s dtype=%s>",
                                         assigned                              ? assigned->node->name

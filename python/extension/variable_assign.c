@@ -1,40 +1,10 @@
 /* What an assignment to a variable gives: the variable again, read behind the assignment. */
 #include "extension.h"
 
-/* The variable again, but printed as TensorFlow prints what comes out of assign: it holds the variable and is no peer of its own.
- */
-static void end_unread(PyObject *self)
-{
-    tw__py_object *object = (tw__py_object *)self;
-    tw__py_auto PyTypeObject *type = Py_TYPE(self);
-    PyObject_GC_UnTrack(self);
-    if (object->weak)
-        PyObject_ClearWeakRefs(self);
-    Py_CLEAR(object->dict);
-    tw_release(object->object);
-    PyObject_GC_Del(self);
-}
-
-static int traverse_unread(PyObject *self, visitproc visit, void *arg)
-{
-    tw__py_object *object = (tw__py_object *)self;
-    Py_VISIT(Py_TYPE(self));
-    Py_VISIT(object->dict);
-    if (object->object)
-        Py_VISIT((PyObject *)object->object->peer);
-    return 0;
-}
-
-static int clear_unread(PyObject *self)
-{
-    Py_CLEAR(((tw__py_object *)self)->dict);
-    return 0;
-}
-
 /* In a graph that of the assignment. */
 static PyObject *name_of_unread(PyObject *self, __attribute__((unused)) void *closure)
 {
-    PyObject *dict = ((tw__py_object *)self)->dict, *operation = dict ? PyDict_GetItemString(dict, "_assigned_op") : NULL;
+    PyObject *operation = tw__py_kept(self, "_assigned_op");
     const tw_variable *variable = tw__py_self(self);
     return operation ? PyObject_GetAttrString(operation, "name") : variable ? PyUnicode_FromString(variable->name) : NULL;
 }
@@ -44,16 +14,10 @@ static PyGetSetDef unread_properties[] = {
     { 0 },
 };
 
-static PyType_Slot unread_slots[] = {
-    { Py_tp_getset, unread_properties },
-    { Py_tp_dealloc, end_unread },
-    { Py_tp_traverse, traverse_unread },
-    { Py_tp_clear, clear_unread },
-    { 0 },
-};
-static PyType_Spec unread_spec = { "thalweg.UnreadVariable", sizeof(tw__py_object), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
-                                   unread_slots };
+static PyType_Slot unread_slots[] = { { Py_tp_getset, unread_properties }, { 0 } };
 
+/* The variable again, but printed as TensorFlow prints what comes out of assign: it holds the variable and is no peer of its own.
+ */
 PyObject *tw__py_unread(PyObject *variable)
 {
     if (!variable || !tw__py_is_variable(variable))
@@ -67,20 +31,17 @@ PyObject *tw__py_unread(PyObject *variable)
         variable = copy;
     }
     if (!tw__py_unread_type) {
-        PyObject *made = PyType_FromSpecWithBases(&unread_spec, (PyObject *)tw__py_type_of(&tw__class_variable));
-        if (!made) {
-            Py_DECREF(variable);
-            return NULL;
-        }
-        tw__py_unread_type = (PyTypeObject *)made;
+        PyTypeObject *parent = tw__py_type_of(&tw__class_variable);
+        tw__py_unread_type = tw__py_class_new("thalweg.UnreadVariable", "UnreadVariable", unread_slots, parent);
     }
-    allocfunc allocate = PyType_GetSlot(tw__py_unread_type, Py_tp_alloc);
-    tw__py_object *out = (tw__py_object *)allocate(tw__py_unread_type, 0);
-    if (out)
-        out->object = ((tw__py_object *)variable)->object; /* our reference to the peer becomes its */
+    allocfunc allocate = tw__py_unread_type ? PyType_GetSlot(tw__py_unread_type, Py_tp_alloc) : NULL;
+    PyObject *out = allocate ? allocate(tw__py_unread_type, 0) : NULL;
+    if (out && tw__py_remember(out, tw__py_handle(variable)))
+        tw_retain(tw__py_handle(variable));
     else
-        Py_DECREF(variable);
-    return (PyObject *)out;
+        Py_CLEAR(out);
+    Py_DECREF(variable);
+    return out;
 }
 
 /* In a lasting graph an assignment is an operation, and its value is what is read after it. */
@@ -94,11 +55,9 @@ static PyObject *with_operation(PyObject *unread, size_t before)
     tw__control_pop(graph);
     tw__py_auto PyObject *tensor = value ? tw__py_wrap_tensor(value) : tw__py_raise();
     tw__py_auto PyObject *operation = tensor ? tw__py_wrap_operation(node) : NULL;
-    tw__py_object *object = (tw__py_object *)unread;
-    if (!object->dict)
-        object->dict = PyDict_New();
-    if (!operation || !object->dict || PyDict_SetItemString(object->dict, "_assigned_value", tensor) < 0 ||
-        PyDict_SetItemString(object->dict, "_assigned_op", operation) < 0)
+    tw__py_auto PyObject *dict = operation ? PyObject_GenericGetDict(unread, NULL) : NULL;
+    if (!dict || PyDict_SetItemString(dict, "_assigned_value", tensor) < 0 ||
+        PyDict_SetItemString(dict, "_assigned_op", operation) < 0)
         Py_CLEAR(unread);
     return unread;
 }

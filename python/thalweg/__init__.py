@@ -562,15 +562,17 @@ def _one_at_a_time():
 _one_at_a_time()
 
 
-def _copied_by(name):
-    """copy and pickle of objects, likewise."""
+def _done_by(module, name):
+    """Methods of objects, likewise."""
     def call(*args):
-        from thalweg import _copying
-        return getattr(_copying, name)(*args)
+        return getattr(__import__("thalweg." + module, fromlist=[name]), name)(*args)
     return call
 
 
-_core.Object.__reduce_ex__, _core.Object.__copy__ = _copied_by("reduce"), _copied_by("shallow")
+_core.Object.__reduce_ex__, _core.Object.__copy__ = _done_by("_copying", "reduce"), _done_by("_copying", "shallow")
+Module._no_dependency = _done_by("_containers", "untracked")  # noqa: F821
+Module._setattr_tracking = property(lambda self: self.__dict__.get("_self_setattr_tracking", True),  # noqa: F821
+                                    lambda self, value: setattr(self, "_self_setattr_tracking", value))
 Variable.__copy__ = lambda self: self  # noqa: F821
 for _class in (lookup._Table, lookup._Initializer):  # noqa: F821
     _class.__deepcopy__ = lambda self, memo: self  # a copy would look into the same table, as TensorFlow's does

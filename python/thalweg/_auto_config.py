@@ -36,8 +36,20 @@ def _library_class(cls):
     return next(base for base in cls.__mro__ if base.__module__.split(".")[0] in ("thalweg", "tensorflow", "keras"))
 
 
+def _instance(cls, args, kwargs):
+    """A new instance, made by the base that gives it its layout: that may be a dict, or a class with slots."""
+    base = cls.__base__
+    while issubclass(base, _core.Object):
+        base = base.__base__
+    return object.__new__(cls) if base.__new__ is object.__new__ else base.__new__(cls, *args, **kwargs)
+
+
+def _made(cls, *args, **kwargs):
+    return _instance(_core._class_to_make(cls, args, kwargs), args, kwargs)
+
+
 def _new(cls, *args, **kwargs):
-    self = _core.Object.__new__(cls, *args, **kwargs)
+    self = _instance(cls, args, kwargs)
     if cls.get_config is _get_config:
         given = dict(kwargs, **dict(zip(_constructor(cls)[0], args)))
         try:
@@ -48,7 +60,7 @@ def _new(cls, *args, **kwargs):
     return self
 
 
-_new.passes_on = True  # what the class takes, its __init__ says
+_new.passes_on = _made.passes_on = True  # what the class takes, its __init__ says
 
 
 def _get_config(self):
@@ -112,4 +124,5 @@ def _subclassed(cls, **kwargs):
             cls.__signature__ = _signature
 
 
+keras.layers.Layer.__new__ = _made
 keras.layers.Layer.__init_subclass__ = classmethod(_subclassed)

@@ -38,6 +38,22 @@ class Paused:
         self._tape._pause(False)
 
 
+class NoDependency:
+    """A value that becomes an attribute as it is: no child, and no copy of a list."""
+
+    def __init__(self, value):
+        self.value = value
+
+
+_core.set_no_dependency(NoDependency)
+
+
+def untracked(self, value):
+    """module._no_dependency(value)"""
+    del self
+    return NoDependency(value)
+
+
 def _changing(name, base):
     method = getattr(base, name)
 
@@ -86,8 +102,8 @@ class ListWrapper(list):
 class _DictWrapper(dict):
     """A dict assigned to a model or checkpoint: its members are children named by their keys."""
 
-    def __init__(self, values=()):
-        dict.__init__(self, values)
+    def __init__(self, values=(), **named):
+        dict.__init__(self, values, **named)
         self._container = _core.new_container("dict")
         self._sync()
 

@@ -90,9 +90,9 @@ def while_loop(cond, body, loop_vars, shape_invariants=None, parallel_iterations
     return result[0] if single else result
 
 
-def _listed(result):
+def _listed(result, before):
     """What a body gave, as a list or tuple; one value need not stand in one."""
-    return result if isinstance(result, (list, tuple)) and not nest._is_named(result) else (result,)
+    return result if isinstance(result, (list, tuple)) and (len(before) != 1 or not nest._is_named(result)) else (result,)
 
 
 def _eager_loop(cond, body, values, invariants, single, maximum, name):
@@ -101,7 +101,7 @@ def _eager_loop(cond, body, values, invariants, single, maximum, name):
     while (maximum is None or count < int(maximum)) and cond(*values):
         if like is None:
             like = nest.map_structure(_spec_of, list(values))
-        values = _listed(body(*values))
+        values = _listed(body(*values), values)
         nest.assert_same_structure(like, list(values))
         count += 1
     leaves = [v if isinstance(v, TensorArray) else thalweg.convert_to_tensor(v) for v in nest.flatten(values)]
@@ -126,7 +126,7 @@ def _graph_loop(cond, body, values, shape_invariants, single, maximum, name):
         return [thalweg.convert_to_tensor(cond(*packed(flat)))]
 
     def flat_body(*flat):
-        result = _listed(body(*packed(flat)))
+        result = _listed(body(*packed(flat)), values)
         nest.assert_same_structure(list(result), list(values))
         tensors = []
         for i, (v, t) in enumerate(zip(nest.flatten(result), flat)):

@@ -98,7 +98,7 @@ def _reduce_attributes(self):
         config = {"name": self.name}
     elif hasattr(own, "get_config"):
         config = own.get_config(self)
-    attributes = {name: value for name, value in self.__dict__.items() if not name.startswith("__")}
+    attributes = {name: value for name, value in self.__dict__.items() if not name.startswith(("__", "_thalweg_keeper"))}
     built = isinstance(self, keras.layers.Layer) and self.built
     if isinstance(self, keras.layers.Layer):
         held = {id(v) for value in attributes.values() for v in ([value] if isinstance(value, tf.Variable) else getattr(value, "variables", []))}
@@ -146,7 +146,7 @@ def _reduce_callback(self):
 
 
 def _callback_attributes(self):
-    attributes = {name: value for name, value in self.__dict__.items() if not name.startswith("__")}
+    attributes = {name: value for name, value in self.__dict__.items() if not name.startswith(("__", "_thalweg_keeper"))}
     for name in ("model", "params"):
         value = getattr(self, name, None)
         if value is not None:

@@ -104,6 +104,14 @@ def names_of(function):
     return tuple(p.name for p in parameters)
 
 
+def positional_names_of(function):
+    """The names of those that may be given by position, too: `mask` and `training` count only there for Lambda."""
+    try:
+        return tuple(inspect.getfullargspec(function).args)
+    except TypeError:
+        return ()
+
+
 # Layers that do the same whether they train or not are called as they are.
 _TRAINED = set("AdditiveAttention AlphaDropout Attention BatchNormalization SyncBatchNormalization Bidirectional ConvLSTM1D ConvLSTM2D ConvLSTM3D DenseFeatures "
                "Dropout GRU GRUCell GaussianDropout GaussianNoise LSTM LSTMCell Lambda MultiHeadAttention RNN RandomBrightness RandomContrast RandomCrop "

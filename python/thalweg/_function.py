@@ -389,6 +389,11 @@ class _WeakMethod:
         return repr(self.__func__)
 
 
+# What a function may say of itself to passes over graphs that are not here: which of several implementations it is, and the like.
+_ATTRIBUTES = set("_OutputsOnOpDevice _disable_acd _implements _noinline _tf_data_function api_implements api_preferred_device disable_summaries_at_runtime "
+                  "experimental_ints_on_device go_backwards runtime_constant_optimization time_major".split())
+
+
 def function(func=None, input_signature=None, autograph=True, jit_compile=None, reduce_retracing=False, experimental_implements=None,
              experimental_autograph_options=None, experimental_attributes=None, experimental_relax_shapes=None, experimental_compile=None,
              experimental_follow_type_hints=None):
@@ -399,9 +404,11 @@ def function(func=None, input_signature=None, autograph=True, jit_compile=None, 
         reduce_retracing = experimental_relax_shapes
     if experimental_implements is not None and not isinstance(experimental_implements, str):
         raise TypeError("tf.function: `experimental_implements` must be a string, got %r" % (experimental_implements,))
-    for name, value in (("experimental_attributes", experimental_attributes), ("experimental_autograph_options", experimental_autograph_options)):
-        if value is not None:
-            raise NotImplementedError("tf.function: the argument `%s` is not supported yet" % name)
+    for name in experimental_attributes or ():
+        if name not in _ATTRIBUTES:
+            raise ValueError("`%s is not supported by tf.function as an attribute." % name)
+    if experimental_autograph_options is not None:
+        raise NotImplementedError("tf.function: the argument `experimental_autograph_options` is not supported yet")
     if jit_compile is None:
         jit_compile = experimental_compile
 

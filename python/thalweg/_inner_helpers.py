@@ -425,5 +425,4 @@ build_info = {"is_cuda_build": False, "is_rocm_build": False, "is_tensorrt_build
 SAVED_MODEL_FILENAME_PB, SAVED_MODEL_FILENAME_PBTXT, VARIABLES_DIRECTORY, VARIABLES_FILENAME, ASSETS_DIRECTORY = (
     "saved_model.pb", "saved_model.pbtxt", "variables", "variables", "assets")
 Trackable = tf.Module
-NoDependency = lambda value: value  # noqa: E731
 get_keras_model = lambda: tf.keras.Model  # noqa: E731

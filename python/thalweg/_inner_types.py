@@ -2,6 +2,7 @@
 import abc
 import ast
 import contextlib
+import functools
 
 import thalweg as tf
 from thalweg import _core
@@ -282,14 +283,21 @@ BoolGauge = IntGauge = StringGauge = Counter = Sampler = _Gauge
 
 @contextlib.contextmanager
 def no_automatic_dependency_tracking_scope(obj):
-    """Attributes that are set inside are children as always: only objects with variables are kept."""
-    del obj
-    yield
+    """What the object is given as attributes inside is not tracked."""
+    before, obj._setattr_tracking = getattr(obj, "_setattr_tracking", True), False
+    try:
+        yield
+    finally:
+        obj._setattr_tracking = before
 
 
 def no_automatic_dependency_tracking(method):
-    """Leaves what it decorates as it is."""
-    return method
+    """A method that sets attributes without tracking them."""
+    @functools.wraps(method)
+    def untracked(self, *args, **kwargs):
+        with no_automatic_dependency_tracking_scope(self):
+            return method(self, *args, **kwargs)
+    return untracked
 
 
 def sticky_attribute_assignment(trackable, name, value):

@@ -163,7 +163,7 @@ static tw_tensor *activation_call(tw_layer *self, tw_tensor *input, int training
 
 static const tw__layer_methods activation_methods = { .supports_masking = true, .call = activation_call, .flat = true };
 
-TW_CLASS(layers_activation, "keras.layers.Activation(activation: named<activation>, **layer) -> layer",
+TW_CLASS(layers_activation, "keras.layers.Activation(activation: named<activation>?, **layer) -> layer",
          .parent = &tw__class_layer, .size = sizeof(tw_layer), .methods = &activation_methods,
          .doc = "Applies a function to its input.");
 

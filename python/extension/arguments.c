@@ -308,8 +308,7 @@ static tw_dtype wanted_dtype(const context *c, const tw_field *wanting, tw__py_h
     if (wanting->forces || strcmp(word, "own") == 0) {
         PyObject *self = c->given[0];
         *how = wanting->forces ? TW_FORCE : *how;
-        return tw__py_is_variable(self) ? ((tw_variable *)tw__py_handle(self))->resource->dtype
-                                        : tw__py_dtype_of_value(self);
+        return tw__py_is_variable(self) ? ((tw_variable *)tw__py_handle(self))->resource->dtype : tw__py_dtype_of_value(self);
     }
     int other = find_field(c->signature, word);
     if (other >= 0 && c->given[other]) { /* as another argument has it */

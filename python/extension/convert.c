@@ -298,6 +298,12 @@ static bool is_wide(const tw_tensor *array)
     return wide;
 }
 
+/* Whether it says by itself what tensor it is. That goes before __array__: gradients go through it. */
+static bool has_protocol(PyObject *value)
+{
+    return !PyObject_CheckBuffer(value) && PyObject_HasAttrString((PyObject *)Py_TYPE(value), "__tf_tensor__");
+}
+
 /* What an object of Python's says it is as a tensor: __tf_tensor__(dtype, name). */
 static tw_tensor *from_protocol(PyObject *value, tw_dtype dtype, tw__py_how how)
 {
@@ -335,10 +341,7 @@ tw_tensor *tw__py_to_tensor(PyObject *value, tw_dtype dtype, tw__py_how how)
             tw__py_raise();
         return scalar;
     }
-    bool is_array = tw__py_classify(value) == ARRAY_LEAF;
-    if (is_array && !PyObject_CheckBuffer(value) && PyObject_HasAttrString((PyObject *)Py_TYPE(value), "__tf_tensor__"))
-        return from_protocol(value, dtype, how); /* before __array__: gradients go through it */
-    if (is_array) {
+    if (tw__py_classify(value) == ARRAY_LEAF && !has_protocol(value)) {
         tw_tensor *array = tw__py_from_array(value);
         if (!array || dtype == TW_DTYPE_NONE || array->dtype == dtype)
             return array;

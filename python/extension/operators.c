@@ -94,8 +94,7 @@ PyObject *tw__py_compare(PyObject *self, PyObject *other, int which)
                     TW_TENSOR(other)->node_output == TW_TENSOR(self)->node_output;
         return PyBool_FromLong(same == (which == Py_EQ));
     }
-    if ((which == Py_EQ || which == Py_NE) && tw__py_is_variable(self) &&
-        ((tw_variable *)tw__py_handle(self))->graph) {
+    if ((which == Py_EQ || which == Py_NE) && tw__py_is_variable(self) && ((tw_variable *)tw__py_handle(self))->graph) {
         bool same = tw__py_is_variable(other) && tw__py_handle(other) == tw__py_handle(self);
         return PyBool_FromLong(same == (which == Py_EQ));
     }

@@ -99,9 +99,7 @@ static bool warn(const char *what, tw_dtype dtype)
 
 static void *object_of(PyObject *value)
 {
-    return TW_IS_TENSOR(value)         ? (void *)TW_TENSOR(value)
-           : tw__py_is_variable(value) ? (void *)tw__py_handle(value)
-                                       : NULL;
+    return TW_IS_TENSOR(value) ? (void *)TW_TENSOR(value) : tw__py_is_variable(value) ? (void *)tw__py_handle(value) : NULL;
 }
 
 static bool not_a_tensor(PyObject *value)

@@ -33,6 +33,12 @@ class ConcreteFunction(_core.GraphFunction):
     output_dtypes = property(lambda self: _core._pack(self._results, [t.dtype for t in self.outputs]))
     output_shapes = property(lambda self: _core._pack(self._results, [t.shape for t in self.outputs]))
 
+    def add_to_graph(self, g=None, overwrite=False):
+        """Graphs find the functions that they call: there is nothing to add."""
+        del g, overwrite
+
+    add_gradient_functions_to_graph = add_to_graph
+
     @property
     def graph(self):
         """What was traced."""
@@ -394,6 +400,24 @@ _ATTRIBUTES = set("_OutputsOnOpDevice _disable_acd _implements _noinline _tf_dat
                   "experimental_ints_on_device go_backwards runtime_constant_optimization time_major".split())
 
 
+_implementations = {}  # for the processor, by the name of what they implement
+
+
+def _implementation(inner, attributes):
+    """Of functions that say by their attributes that they do the same, the one for the processor is run."""
+    name = attributes.get("api_implements")
+    if name is not None and attributes.get("api_preferred_device") == "CPU":
+        if len(_implementations) == 1000:  # names are made up for each call: those long gone need not be known
+            _implementations.clear()
+        _implementations[name] = inner
+    elif name is not None:
+        @functools.wraps(inner)
+        def chosen(*args, **kwargs):
+            return _implementations.get(name, inner)(*args, **kwargs)
+        return chosen
+    return inner
+
+
 def function(func=None, input_signature=None, autograph=True, jit_compile=None, reduce_retracing=False, experimental_implements=None,
              experimental_autograph_options=None, experimental_attributes=None, experimental_relax_shapes=None, experimental_compile=None,
              experimental_follow_type_hints=None):
@@ -417,6 +441,7 @@ def function(func=None, input_signature=None, autograph=True, jit_compile=None, 
             inner = inner.python_function
         if not callable(inner):
             raise TypeError("%r is not a callable object" % (inner,))
+        inner = _implementation(inner, experimental_attributes or {})
         return _core.Function(Tracer(inner, None, input_signature, autograph, jit_compile, reduce_retracing))
 
     return decorate if func is None else decorate(func)

@@ -57,6 +57,8 @@ def members(value):
         return lambda parts: kind._of_variant(parts[1], spec.element_spec), [repr(spec), value._variant_tensor]
     if type(spec).__name__ == "IteratorSpec":
         return lambda parts: kind(resource=parts[1], element_spec=spec.element_spec), [repr(spec), value._iterator_resource]
+    if not isinstance(spec, property) and hasattr(type(spec), "_from_components") and type(spec).__module__.split(".")[0] not in ("thalweg", "tensorflow"):  # a program's own
+        return lambda parts: spec._from_components(parts[1]), [repr(spec), spec._to_components(value)]
     return None
 
 

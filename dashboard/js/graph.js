@@ -1,6 +1,6 @@
 // Graphs: scopes that open and close, drawn in layers from inputs to outputs.
 import * as data from './data.js';
-import { emptyPage, h, later, svg } from './dom.js';
+import { emptyPage, h, later, short, svg } from './dom.js';
 import { layout } from './layout.js';
 import * as state from './state.js';
 
@@ -57,6 +57,9 @@ export function tree(nodes) {
     return root;
 }
 
+// The time of a scope's ops in the profile.
+const time = scope => scope.op ? scope.time || 0 : [...scope.children.values()].reduce((sum, child) => sum + time(child), 0);
+
 const scopes = scope => scope.op ? [] : [scope.path, ...[...scope.children.values()].flatMap(scopes)];
 
 // ---- drawing
@@ -70,7 +73,7 @@ function hash(text) {
 
 class View {
     constructor(root, details, name) {
-        Object.assign(this, { root, details, name });
+        Object.assign(this, { root, details, name, longest: root.longest });
         this.open = new Set(state.json('open', {})?.[name] || (root.count <= 30 ? scopes(root) : root.children.size === 1 ? [[...root.children.values()][0].path] : []));
         this.layer = svg('g');
         this.picture = svg('svg', { role: 'img', 'aria-label': 'The graph; scopes open with a double click or with Enter' }, svg('defs', {},
@@ -101,6 +104,10 @@ class View {
 
     fill(scope) {
         const by = state.text('paint', 'op');
+        if (by === 'time') { // from white to red, on a scale of roots: few ops take nearly all of it
+            const share = Math.sqrt(time(scope) / (this.longest || 1));
+            return scope.op || !this.open.has(scope.path) ? 'hsl(' + (50 - 45 * share) + ' 90% ' + (96 - 38 * share) + '%)' : '';
+        }
         if (by === 'device')
             return scope.op ? HUES[hash(scope.op[2] || '') % HUES.length] : '';
         return scope.op ? HUES[hash(scope.op[1] || scope.op[4].find(attr => attr[0] === 'keras_class')?.[1] || '') % HUES.length] : '';
@@ -202,9 +209,9 @@ class View {
                 if (leaf.op[3].some(input => plain(input) === item.op[0])) outputs.push(leaf.op[0]);
         const names = list => h('ul', {}, list.slice(0, 100).map(name => h('li', {}, h('button', { class: 'link', type: 'button', onclick: () => this.goTo(plain(name)) }, name))));
         const part = (title, value) => value && (value.length || value.nodeType) ? [h('dt', {}, title), h('dd', {}, value)] : [];
-        this.details.replaceChildren(h('h3', {}, item.name), h('dl', {}, item.op ? [part('Operation', item.op[1]), part('Name', item.op[0]), part('Device', item.op[2]), part('Shapes of outputs', item.op[5].join(', ')),
+        this.details.replaceChildren(h('h3', {}, item.name), h('dl', {}, item.op ? [part('Operation', item.op[1]), part('Name', item.op[0]), part('Device', item.op[2]), part('Time in the profile', item.time && short(item.time) + ' µs'), part('Shapes of outputs', item.op[5].join(', ')),
             part('Inputs', item.op[3].length && names(item.op[3])), part('Outputs go to', outputs.length && names(outputs)), ...item.op[4].flatMap(([name, value]) => part(name, value))]
-            : [part('Scope', item.path), part('Nodes', String(item.count)), part('Parts', names([...item.children.values()].map(child => child.path)))]));
+            : [part('Scope', item.path), part('Time in the profile', time(item) && short(time(item)) + ' µs'), part('Nodes', String(item.count)), part('Parts', names([...item.children.values()].map(child => child.path)))]));
     }
 
     goTo(path) {
@@ -276,6 +283,17 @@ function choices(info) {
     return out;
 }
 
+// What the newest profile says of the nodes; a run's own profiles come first. The longest time; 0: there is none.
+async function times(root, run) {
+    const profiles = await data.ask('profile', 'runs'), own = profiles.filter(name => name.startsWith(run + '/')), newest = (own.length ? own : profiles).at(-1), known = newest ? await data.ask('profile', 'nodes', { run: newest }) : {};
+    let longest = 0;
+    for (const [name, leaf] of root.leaves) {
+        leaf.time = known[name] || 0;
+        longest = Math.max(longest, leaf.time);
+    }
+    return root.longest = longest;
+}
+
 export async function graphsPage(content) {
     const list = choices(await data.ask('graphs', 'info'));
     if (!list.length) {
@@ -286,6 +304,7 @@ export async function graphsPage(content) {
     const graph = await data.ask('graphs', 'nodes', query), functions = Object.keys(graph.functions).sort();
     const part = functions.includes(state.text('function')) ? state.text('function') : '';
     const root = tree(part ? graph.functions[part] : graph.nodes), details = h('div', { class: 'details', role: 'region', 'aria-label': 'Details of a node', tabIndex: 0 }, h('p', { class: 'note' }, 'Click a node for its details; open a scope with + or a double click. Drag moves, the wheel zooms.'));
+    const timed = await times(root, query.run);
     const view = new View(root, details, title + '\0' + part), found = h('datalist', { id: 'nodes' }, [...root.leaves.keys()].slice(0, 3000).map(name => h('option', { value: name })));
     const select = (label, options, value, change) => {
         const made = h('select', { 'aria-label': label, onchange: () => change(made.value) }, options.map(([key, text]) => h('option', { value: key, selected: key === value }, text)));
@@ -300,7 +319,7 @@ export async function graphsPage(content) {
         state.set('function', '', true);
         state.set('graph', value);
     }), functions.length ? select('Function', [['', 'main graph'], ...functions.map(name => [name, name])], part, value => state.set('function', value)) : null,
-    select('Colour by', [['op', 'colour by operation'], ['device', 'colour by device']], state.text('paint', 'op'), value => {
+    select('Colour by', [['op', 'colour by operation'], ['device', 'colour by device'], ...timed ? [['time', 'colour by time']] : []], state.text('paint', 'op'), value => {
         state.set('paint', value, true);
         view.draw();
     }), search, found, h('button', { type: 'button', onclick: () => view.fit() }, 'Fit'), h('span', { class: 'note' }, root.count + (root.count === 1 ? ' node' : ' nodes') + (graph.total > graph.most ? ' (of ' + graph.total + ')' : ''))),

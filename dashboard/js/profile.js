@@ -1,6 +1,6 @@
 // Profiles: what ran when, on which thread, and how much time each operation took.
 import * as data from './data.js';
-import { emptyPage, by, h, short } from './dom.js';
+import { emptyPage, by, h, short, svg } from './dom.js';
 import * as state from './state.js';
 
 const LANE = 18, ROWS = 200, HEAD = 26, NAMES = 150;
@@ -166,18 +166,101 @@ class Timeline {
     }
 }
 
-function statistics(events) {
-    const sums = new Map();
-    for (const [, name, , length] of events) {
-        const one = sums.get(name) || { name, calls: 0, total: 0, most: 0 };
+const table = (label, heads, rows) => h('div', { class: 'table-page', tabIndex: 0, role: 'region', 'aria-label': label }, h('table', { class: 'data' },
+    h('thead', {}, h('tr', {}, heads.map((text, i) => h('th', { class: i ? 'number' : '' }, text)))), h('tbody', {}, rows.map(row => h('tr', {}, row.map((text, i) => h('td', { class: i ? 'number' : '' }, text)))))));
+
+// What events take themselves, without those that run inside of them on their lane.
+export function ownTimes(events) {
+    const own = new Map(events.map(event => [event, event[3]])), open = [];
+    for (const event of [...events].sort((a, b) => a[0] - b[0] || a[2] - b[2] || b[3] - a[3])) {
+        while (open.length && (open.at(-1)[0] !== event[0] || open.at(-1)[2] + open.at(-1)[3] < event[2] + event[3] - 1e-9))
+            open.pop();
+        if (open.length)
+            own.set(open.at(-1), own.get(open.at(-1)) - event[3]);
+        open.push(event);
+    }
+    return own;
+}
+
+// Steps and iterators have tables of their own.
+function statistics(found) {
+    const sums = new Map(), steps = new Set(found.steps.map(step => step[1])), own = ownTimes(found.events);
+    for (const event of found.events) {
+        const [, name, , length] = event;
+        if (steps.has(name) || isInput(name))
+            continue;
+        const one = sums.get(name) || { name, calls: 0, total: 0, own: 0, most: 0 };
         one.calls++;
         one.total += length;
+        one.own += Math.max(0, own.get(event));
         one.most = Math.max(one.most, length);
         sums.set(name, one);
     }
-    const all = [...sums.values()].sort((a, b) => b.total - a.total), total = all.reduce((sum, one) => sum + one.total, 0);
-    return h('div', { class: 'table-page', tabIndex: 0, role: 'region', 'aria-label': 'Time by operation' }, h('table', { class: 'data' }, h('thead', {}, h('tr', {}, ['Operation', 'Calls', 'Total', 'Share', 'Each', 'Longest'].map((text, i) => h('th', { class: i ? 'number' : '' }, text)))),
-        h('tbody', {}, all.slice(0, ROWS).map(one => h('tr', {}, h('td', {}, one.name), [String(one.calls), micro(one.total), (100 * one.total / (total || 1)).toFixed(1) + ' %', micro(one.total / one.calls), micro(one.most)].map(text => h('td', { class: 'number' }, text)))))));
+    const all = [...sums.values()].sort((a, b) => b.own - a.own), whole = all.reduce((sum, one) => sum + one.own, 0);
+    return table('Time by operation', ['Operation', 'Calls', 'Total', 'Own', 'Share', 'Each', 'Longest'],
+        all.slice(0, ROWS).map(one => [one.name, String(one.calls), micro(one.total), micro(one.own), (100 * one.own / (whole || 1)).toFixed(1) + ' %', micro(one.total / one.calls), micro(one.most)]));
+}
+
+// ---- the input pipeline
+
+const isInput = name => name.startsWith('Iterator::');
+
+// How much of each step the thread that runs it waited for input: iterators inside of iterators count once.
+export function waiting(found) {
+    const inputs = found.events.filter(event => isInput(event[1])).sort((a, b) => a[2] - b[2]);
+    return found.steps.map(([lane, name, number, start, length]) => {
+        let input = 0, until = start;
+        for (const [at, , from, long] of inputs) {
+            if (from >= start + length)
+                break;
+            if (at !== lane || from < until)
+                continue;
+            input += Math.min(from + long, start + length) - from;
+            until = from + long;
+        }
+        return { name: name + ' ' + number, length, input };
+    });
+}
+
+function inputPipeline(found) {
+    const sums = new Map(), steps = waiting(found), whole = steps.reduce((sum, step) => sum + step.length, 0), input = steps.reduce((sum, step) => sum + step.input, 0);
+    for (const [lane, name, , length] of found.events.filter(event => isInput(event[1]))) {
+        const one = sums.get(name) || { calls: 0, total: 0, most: 0, lanes: new Set() };
+        one.calls++;
+        one.total += length;
+        one.most = Math.max(one.most, length);
+        one.lanes.add(lane);
+        sums.set(name, one);
+    }
+    if (!sums.size && !steps.length)
+        return [];
+    const percent = whole ? 100 * input / whole : 0;
+    return [h('h3', {}, 'Input pipeline'), steps.length ? h('p', {}, steps.length + (steps.length === 1 ? ' step takes ' : ' steps take ') + micro(whole) + ', of which ' + micro(input) + ' (' + percent.toFixed(1) + ' %) are spent waiting for input. ',
+        percent > 20 ? 'The input pipeline is what slows it down: prefetch, parallel calls of map, or a cache help.' : 'The input pipeline keeps up.') : '',
+        sums.size ? table('Time by iterator', ['Iterator', 'Elements', 'Total with its inputs', 'Each', 'Longest', 'Threads'],
+            [...sums].sort((a, b) => b[1].total - a[1].total).slice(0, ROWS).map(([name, one]) => [name, String(one.calls), micro(one.total), micro(one.total / one.calls), micro(one.most), String(one.lanes.size)])) : '',
+        steps.length ? table('Steps', ['Step', 'Time', 'Waiting for input', 'Share'], steps.slice(0, ROWS).map(step => [step.name, micro(step.length), micro(step.input), (100 * step.input / (step.length || 1)).toFixed(1) + ' %'])) : ''];
+}
+
+// ---- memory
+
+const bytes = value => value >= 2 ** 30 ? short(value / 2 ** 30) + ' GiB' : value >= 2 ** 20 ? short(value / 2 ** 20) + ' MiB' : short(value / 1024) + ' KiB';
+
+function memory(found) {
+    if (!found.memory.length)
+        return [];
+    const rows = [...found.memory].sort((a, b) => a[0] - b[0]), most = Math.max(...rows.map(row => row[1]), ...rows.map(row => row[2])), first = rows[0][0], last = Math.max(rows[rows.length - 1][0], first + 1);
+    const X = time => 1000 * (time - first) / (last - first), Y = value => 150 - 140 * value / (most || 1), line = rows.map(([time, value], i) => (i ? 'H' + X(time) + 'V' : 'M' + X(time) + ',') + Y(value)).join('');
+    return [h('h3', {}, 'Memory'), h('article', { class: 'card' }, h('p', {}, 'From ' + bytes(rows[0][1]) + ' to ' + bytes(rows[rows.length - 1][1]) + ', at most ' + bytes(most) + ', in ' + micro(last - first) + '.'),
+        svg('svg', { viewBox: '0 0 1000 160', preserveAspectRatio: 'none', class: 'memory', role: 'img', 'aria-label': 'Memory over time, at most ' + bytes(most) },
+            svg('path', { d: line + 'V150H0Z', class: 'area' }), svg('path', { d: line, class: 'line' })))];
+}
+
+// Lanes without events are left out.
+function withoutEmpty(found) {
+    const used = found.lanes.map((name, lane) => lane).filter(lane => found.events.some(event => event[0] === lane)), place = new Map(used.map((lane, i) => [lane, i]));
+    const move = row => [place.get(row[0]), ...row.slice(1)];
+    return { ...found, lanes: used.map(lane => found.lanes[lane]), events: found.events.map(move), steps: found.steps.filter(step => place.has(step[0])).map(move) };
 }
 
 export async function profilePage(content) {
@@ -186,11 +269,11 @@ export async function profilePage(content) {
         content.append(emptyPage('There are no profiles in these logs yet.', 'tf.profiler.experimental.start(folder) and stop() write one.'));
         return {};
     }
-    const run = runs.includes(state.text('profile')) ? state.text('profile') : runs[runs.length - 1], found = await data.ask('profile', 'data', { run }), line = new Timeline(found);
+    const run = runs.includes(state.text('profile')) ? state.text('profile') : runs[runs.length - 1], found = withoutEmpty(await data.ask('profile', 'data', { run })), line = new Timeline(found);
     const select = h('select', { 'aria-label': 'Profile', onchange: () => state.set('profile', select.value) }, runs.map(name => h('option', { value: name, selected: name === run }, name)));
     const button = (text, label, work) => h('button', { type: 'button', 'aria-label': label, onclick: work }, text), middle = () => (line.view[0] + line.view[1]) / 2;
     content.append(h('div', { class: 'bar' }, select, button('+', 'Zoom in', () => line.zoom(middle(), 1 / 1.6)), button('−', 'Zoom out', () => line.zoom(middle(), 1.6)), button('All', 'Show all', () => line.all()),
         h('span', { class: 'note' }, found.events.length + ' events in ' + micro(line.last - line.first) + (found.total > found.events.length ? ', of ' + found.total : '') + '. Drag moves; Ctrl and the wheel zoom.')),
-    h('article', { class: 'card' }, h('h3', {}, 'Timeline'), line.element), h('h3', {}, 'Time by operation'), statistics(found.events));
+    h('article', { class: 'card' }, h('h3', {}, 'Timeline'), line.element), h('h3', {}, 'Time by operation'), statistics(found), ...inputPipeline(found), ...memory(found));
     return { update: () => {}, restyle: () => line.draw() };
 }

@@ -4,7 +4,7 @@ import * as data from './data.js';
 import { emptyPage, exact, filterBox, h, matcher, moment, save, sign, toggle } from './dom.js';
 import * as state from './state.js';
 
-const PAGE = 12, TABLE_ROWS = 1000;
+const PAGE = 12, TABLE_ROWS = 1000, AT_ONCE = 24, CARD = [420, 330];
 
 export const settings = () => ({ axis: state.text('x', 'step'), weight: Math.min(.999, Math.max(0, state.number('smooth', .6))), log: state.flag('log'), outliers: state.flag('outliers', true) });
 
@@ -185,6 +185,26 @@ export function watch(card) {
     return card.element;
 }
 
+// Groups that are far down are filled when they come near: a thousand cards take a second.
+const filler = new IntersectionObserver(seen => {
+    for (const { target, isIntersecting } of seen)
+        if (isIntersecting)
+            target.fill();
+}, { rootMargin: '800px' });
+let built = 0; // cards of this page so far
+
+function fillLater(element, box, count, fill) {
+    const [width, height] = CARD;
+    requestAnimationFrame(() => box.children.length || (box.style.minHeight = Math.ceil(count / Math.max(1, Math.floor(element.clientWidth / width))) * height + 'px'));
+    element.fill = () => {
+        filler.unobserve(element);
+        box.style.minHeight = '';
+        if (!box.children.length)
+            fill();
+    };
+    filler.observe(element);
+}
+
 // A group of things that can be closed, shown a page at a time.
 export function group(name, things, make, size = PAGE) {
     const box = h('div', { class: 'cards' }), pager = h('div', { class: 'pager' }), pages = Math.ceil(things.length / size);
@@ -200,11 +220,16 @@ export function group(name, things, make, size = PAGE) {
     };
     const made = h('details', { class: 'group', open: !state.list('closed').includes(name), ontoggle: () => {
         state.flip('closed', name, !made.open, true);
-        if (made.open && !box.children.length)
+        if (made.open && !box.children.length && !made.fill)
             show();
     } }, h('summary', {}, name, h('span', { class: 'note' }, things.length + (things.length === 1 ? ' card' : ' cards'))), box, pager);
-    if (made.open)
+    const count = Math.min(size, things.length);
+    if (!built)
+        queueMicrotask(() => built = 0);
+    if (made.open && (built += count) <= AT_ONCE)
         show();
+    else if (made.open)
+        fillLater(made, box, count, show);
     return made;
 }
 

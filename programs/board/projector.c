@@ -3,14 +3,17 @@
  *     projector/runs, projector/info?run, projector/tensor?run&name[&num_rows], projector/metadata?run&name[&num_rows],
  *     projector/bookmarks?run&name, projector/sprite_image?run&name
  *
- * Tensors stand in files of numbers with tabs between them, beside the config. */
+ * Tensors stand in files of numbers with tabs between them, beside the config, or in the newest checkpoint of the run's folder or
+ * the one above it. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "../tensors.h"
 #include "board.h"
 
-enum { TEXT_LIMIT = 512, EMBEDDINGS_LIMIT = 64, NUMBERS_LIMIT = 1 << 26 };
+enum { TEXT_LIMIT = 512, EMBEDDINGS_LIMIT = 256, NUMBERS_LIMIT = 1 << 26 };
 
 typedef struct embedding {
     char name[TEXT_LIMIT], metadata[TEXT_LIMIT], bookmarks[TEXT_LIMIT], path[TEXT_LIMIT], sprite[TEXT_LIMIT];
@@ -22,6 +25,7 @@ typedef struct config {
     embedding list[EMBEDDINGS_LIMIT];
     size_t count;
     char folder[BOARD_NAME_LIMIT];
+    char checkpoint[BOARD_NAME_LIMIT]; /* its prefix; empty: there is none */
 } config;
 
 /* ---- the config ---- */
@@ -89,6 +93,8 @@ static void parse(const char *at, config *c)
                 e = strcmp(name, "embeddings") == 0 && c->count < EMBEDDINGS_LIMIT ? &c->list[c->count++] : NULL;
         } else {
             at = read_value(at, value, sizeof value);
+            if (!depth && strcmp(name, "model_checkpoint_path") == 0)
+                snprintf(c->checkpoint, sizeof c->checkpoint, "%s", value);
             if (e && depth)
                 set_field(e, depth > 1, name, value);
         }
@@ -131,27 +137,107 @@ static bool read_numbers(const char *text, long *rows, long *columns, long most,
     return *rows > 0;
 }
 
-static config *config_of(const board *b, const char *run)
+/* ---- checkpoints ---- */
+
+/* Whether the checkpoint's files lie in the directory that is shown. */
+static bool may_read(const board *b, const char *prefix)
 {
-    config *c = calloc(1, sizeof *c);
+    static const char *const files[] = { ".index", ".data-00000-of-00001" };
     char path[2 * BOARD_NAME_LIMIT];
-    size_t size;
-    if (!c || !board_find_run(b, run) ||
-        snprintf(c->folder, sizeof c->folder, "%s/%s", b->directory, run) >= (int)sizeof c->folder) {
-        free(c);
-        return NULL;
+    for (int i = 0; i < 2; i++) {
+        snprintf(path, sizeof path, "%s%s", prefix, files[i]);
+        int file = board_open(b, path);
+        if (file < 0)
+            return false;
+        close(file);
     }
-    snprintf(path, sizeof path, "%s/projector_config.pbtxt", c->folder);
-    char *text = (char *)board_read_whole(b, path, &size);
-    if (text)
-        parse(text, c);
-    free(text);
+    return true;
+}
+
+static void find_checkpoint(const board *b, config *c, bool root)
+{
+    char folder[BOARD_NAME_LIMIT + 4];
+    for (int above = 0; !*c->checkpoint && above < 2 - root; above++) {
+        snprintf(folder, sizeof folder, above ? "%s/.." : "%s", c->folder);
+        char *found = tw_train_latest_checkpoint(folder);
+        if (found && strlen(found) < sizeof c->checkpoint)
+            strcpy(c->checkpoint, found);
+        free(found);
+        tw_clear_error();
+    }
+    if (*c->checkpoint && !may_read(b, c->checkpoint))
+        *c->checkpoint = 0;
+}
+
+/* Adds the matrices of the checkpoint. What is said of an embedding without a name holds for all of them. */
+static void add_tensors(config *c)
+{
+    tensor_file file = { 0 };
+    embedding first = { 0 };
+    if (!*c->checkpoint || !open_tensors(&file, c->checkpoint)) {
+        tw_clear_error();
+        return;
+    }
+    if (c->count && !*c->list[0].name) {
+        first = c->list[0];
+        memmove(c->list, c->list + 1, --c->count * sizeof *c->list);
+    }
+    for (int64_t i = 0; i < tensor_count(&file); i++) {
+        const char *name = tensor_name(&file, i);
+        tw_shape shape = tensor_shape(&file, i);
+        if (shape.rank != 2 || strstr(name, ".OPTIMIZER_SLOT") || strlen(name) >= TEXT_LIMIT)
+            continue;
+        size_t at = 0;
+        while (at < c->count && strcmp(c->list[at].name, name) != 0)
+            at++;
+        if (at == EMBEDDINGS_LIMIT)
+            break;
+        embedding *e = &c->list[at];
+        if (at == c->count) {
+            *e = first;
+            strcpy(e->name, name);
+            c->count++;
+        }
+        if (!e->dims) {
+            e->shape[0] = (long)shape.dims[0];
+            e->shape[1] = (long)shape.dims[1];
+            e->dims = 2;
+        }
+    }
+    close_tensors(&file);
+}
+
+/* The tensor's rows as floats; false: the checkpoint has no such matrix. */
+static bool put_checkpoint_tensor(const config *c, const char *name, long most, FILE *out)
+{
+    tensor_file file = { 0 };
+    bool good = *c->checkpoint && open_tensors(&file, c->checkpoint);
+    int64_t place = good ? find_tensor(&file, name) : -1;
+    tw_shape shape = place >= 0 ? tensor_shape(&file, place) : (tw_shape){ 0 };
+    tw_tensor *tensor = shape.rank == 2 && is_numeric(tensor_dtype(&file, place)) ? read_tensor(&file, place) : NULL;
+    int64_t rows = tensor && most > 0 && most < shape.dims[0] ? most : tensor ? shape.dims[0] : 0;
+    for (int64_t i = 0; tensor && i < rows * shape.dims[1] && i < NUMBERS_LIMIT; i++) {
+        float value = (float)tw_tensor_double_at(tensor, i);
+        fwrite(&value, sizeof value, 1, out);
+    }
+    tw_release(tensor);
+    if (good)
+        close_tensors(&file);
+    tw_clear_error();
+    return tensor != NULL;
+}
+
+/* Names and shapes of what the config lists. True: one of them has a file. */
+static bool settle(const board *b, config *c)
+{
+    bool files = false;
     for (size_t i = 0; i < c->count; i++) {
         embedding *e = &c->list[i];
-        size_t length = strlen(e->name);
+        size_t size, length = strlen(e->name);
+        files |= *e->path != 0;
         if (length > 2 && strcmp(e->name + length - 2, ":0") == 0)
             e->name[length - 2] = 0;
-        if (!*e->name) {
+        if (!*e->name && *e->path) {
             const char *slash = strrchr(e->path, '/');
             snprintf(e->name, sizeof e->name, "%s", slash ? slash + 1 : e->path);
         }
@@ -164,29 +250,56 @@ static config *config_of(const board *b, const char *run)
         }
         free(data);
     }
-    if (!c->count) {
+    return files;
+}
+
+static config *config_of(const board *b, const char *run)
+{
+    config *c = calloc(1, sizeof *c);
+    char path[2 * BOARD_NAME_LIMIT];
+    size_t size;
+    bool root = strcmp(run, ".") == 0; /* it counts as a run even if it is none */
+    if (!c || (!root && !board_find_run(b, run)) ||
+        snprintf(c->folder, sizeof c->folder, "%s/%s", b->directory, run) >= (int)sizeof c->folder) {
         free(c);
         return NULL;
     }
-    return c;
+    snprintf(path, sizeof path, "%s/projector_config.pbtxt", c->folder);
+    char *text = (char *)board_read_whole(b, path, &size);
+    if (text)
+        parse(text, c);
+    free(text);
+    bool files = settle(b, c);
+    find_checkpoint(b, c, root);
+    add_tensors(c);
+    if (c->count && (files || *c->checkpoint))
+        return c;
+    free(c);
+    return NULL;
 }
 
 /* ---- routes ---- */
+
+static void put_run(const board *b, const char *name, FILE *out, bool *first)
+{
+    config *c = config_of(b, name);
+    if (c) {
+        fputs(*first ? "" : ",", out);
+        *first = false;
+        board_put_string(out, name);
+    }
+    free(c);
+}
 
 static void put_runs(board *b, const board_request *request, board_answer *answer)
 {
     bool first = true;
     (void)request;
     fputc('[', answer->body);
-    for (size_t i = 0; i < b->run_count; i++) {
-        config *c = config_of(b, b->runs[i].name);
-        if (c) {
-            fputs(first ? "" : ",", answer->body);
-            first = false;
-            board_put_string(answer->body, b->runs[i].name);
-        }
-        free(c);
-    }
+    for (size_t i = 0; i < b->run_count; i++)
+        put_run(b, b->runs[i].name, answer->body, &first);
+    if (!board_find_run(b, "."))
+        put_run(b, ".", answer->body, &first);
     fputc(']', answer->body);
 }
 
@@ -240,7 +353,9 @@ static void put_info(board *b, const board_request *request, board_answer *answe
         }
         fputc('}', out);
     }
-    fputs("]}", out);
+    fputc(']', out);
+    put_path(out, "modelCheckpointPath", c->checkpoint);
+    fputc('}', out);
     free(c);
 }
 
@@ -251,6 +366,10 @@ static void put_tensor(board *b, const board_request *request, board_answer *ans
     size_t size;
     char *text = c ? (char *)read_beside(b, c, e->path, &size) : NULL;
     long rows, columns, most = (long)board_parameter_count(request->query, "num_rows", 0);
+    if (c && !*e->path && most >= 0 && put_checkpoint_tensor(c, e->name, most, answer->body)) {
+        free(c);
+        return;
+    }
     if (c && (!text || most < 0 || !read_numbers(text, &rows, &columns, most, answer->body))) {
         rewind(answer->body);
         board_refused(answer, 400, "the tensor's file is missing, or holds no table of numbers");

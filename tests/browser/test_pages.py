@@ -180,7 +180,9 @@ def test_custom_charts(page, servers):
 
 
 def test_embeddings(page, servers):
-    page.open(servers["tensorflow"], "projector")
+    page.open(servers["tensorflow"], "projector&embedding=keras%3A%20table%2F.ATTRIBUTES%2FVARIABLE_VALUE")  # of a checkpoint
+    assert page.wait("/5 points, 4 dimensions. PCA/.test(document.getElementById('progress')?.textContent)")
+    page.open(servers["tensorflow"], "projector&embedding=train%3A%20words")
     assert page.wait("/12 points, 4 dimensions. PCA/.test(document.getElementById('progress')?.textContent)")
     page.click("[aria-label=Method] button", 1)
     assert page.wait("/round 600 of 600/.test(document.getElementById('progress')?.textContent)")
@@ -203,6 +205,48 @@ def test_profiles(page, tmp_path):
         rows = page.wait("document.querySelectorAll('table.data tbody tr').length && [...document.querySelectorAll('table.data tbody tr')].map(row => row.innerText)")
         assert any("MatMul" in row for row in rows)
         page.click("[aria-label='Zoom in']")
+        assert page.errors() == []
+
+
+def test_profiles_of_training(page, tmp_path):
+    """Steps, what they wait for, memory, and the graph in the colours of time; numbers are those of the file."""
+    import thalweg as tf
+    data = tf.data.Dataset.range(64).map(lambda x: (tf.fill([4], tf.cast(x, tf.float32)), [1.0])).batch(8)
+    model = tf.keras.Sequential([tf.keras.layers.Dense(8, name="first", input_shape=(4,)), tf.keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+    model.fit(data, verbose=0, callbacks=[tf.keras.callbacks.TensorBoard(tmp_path, profile_batch=(2, 7))])
+    with board.Board(tmp_path) as server:
+        run, = server.json("/data/plugin/profile/runs")
+        found, nodes = server.json("/data/plugin/profile/data", run=run), server.json("/data/plugin/profile/nodes", run=run)
+        page.open(server, "profile")
+        rows = page.wait("document.querySelector('[aria-label=Steps]') && [...document.querySelectorAll('[aria-label=Steps] tbody tr')].map(row => row.cells[0].innerText)")
+        assert rows == ["train %d" % number for _, _, number, *_ in found["steps"]] == ["train %d" % number for number in range(2, 6)]
+        iterators = page.value("[...document.querySelectorAll('[aria-label=\"Time by iterator\"] tbody tr')].map(row => [row.cells[0].innerText, +row.cells[1].innerText])")
+        assert dict(iterators) == {name: sum(event[1] == name for event in found["events"]) for name in ("Iterator::Batch", "Iterator::Map", "Iterator::Range")}
+        waiting = page.value("(async () => (await import('./js/profile.js')).waiting(%s).map(step => [step.length, step.input]))()" % json.dumps(found))
+        for (length, input), (lane, _, _, start, long) in zip(waiting, found["steps"]):
+            outer = [event for event in found["events"] if event[0] == lane and event[1] == "Iterator::Batch" and start <= event[2] < start + long]
+            assert length == long and abs(input - sum(event[3] for event in outer)) < 0.01 and 0 < input < length
+        assert page.value("document.querySelector('.memory').getAttribute('aria-label')").startswith("Memory over time, at most ") and found["memory"]
+        assert not page.value("[...document.querySelectorAll('[aria-label=\"Time by operation\"] tbody tr')].some(row => /^(train|Iterator)/.test(row.cells[0].innerText))")
+        page.open(server, "graphs&graph=train%3A%20graph&paint=time")
+        page.wait("document.querySelectorAll('.g-node, .g-group').length")
+        assert page.value("document.querySelector('[aria-label=\"Colour by\"]').value") == "time"
+        assert any(name.startswith("sequential/first/") for name in nodes)
+        assert len(set(page.value("[...document.querySelectorAll('.g-node rect, .g-group rect')].map(rect => rect.style.fill)"))) > 2
+        assert page.errors() == []
+
+
+def test_many_groups(page, tmp_path):
+    """Groups far down are empty until they come near."""
+    board.write_events(str(tmp_path / "events.out.tfevents.1"), [board.scalar_event(b"group%02d/tag%d" % (number // 4, number % 4), float(number), 1) for number in range(200)])
+    with board.Board(tmp_path) as server:
+        page.open(server, "scalars")
+        page.loaded("group00/tag0")
+        assert page.value("document.querySelectorAll('.group').length") == 50 and 24 <= page.value("document.querySelectorAll('#content .card').length") < 100
+        page.run("document.querySelectorAll('.group')[49].scrollIntoView()")
+        page.loaded("group49/tag3")
+        assert page.points("group49/tag3") == {".": [[1, "199"]]}
         assert page.errors() == []
 
 

@@ -154,6 +154,16 @@ def embedding(folder):
         out.write('embeddings {\n  tensor_name: "words"\n  tensor_path: "tensors.tsv"\n  metadata_path: "metadata.tsv"\n}\n')
 
 
+def embedding_in_checkpoint(tf, folder):
+    """Tables of a checkpoint: one that the config names, one that it does not, and what is no table."""
+    table = np.arange(20.0).reshape([5, 4]).astype(np.float32)
+    tf.train.Checkpoint(table=tf.Variable(table), other=tf.Variable(table[:2].astype(np.float64)), bias=tf.Variable(table[0])).save(os.path.join(folder, "model.ckpt"))
+    with open(os.path.join(folder, "projector_config.pbtxt"), "w") as out:
+        out.write('embeddings {\n  tensor_name: "table/.ATTRIBUTES/VARIABLE_VALUE:0"\n  metadata_path: "names.tsv"\n}\n')
+    with open(os.path.join(folder, "names.tsv"), "w") as out:
+        out.writelines("row %d\n" % i for i in range(5))
+
+
 def keras_graph(tf, folder):
     """The conceptual graph, as the Keras callback writes it."""
     model = tf.keras.Sequential([tf.keras.layers.Dense(4, activation="relu", input_shape=(3,), name="first"), tf.keras.layers.Dense(1, name="second")], name="small")
@@ -178,6 +188,7 @@ def write(tf, folder, everything):
         custom_scalars(tf, os.path.join(folder, "train"))
         keras_graph(tf, os.path.join(folder, "keras"))
         embedding(os.path.join(folder, "train"))
+        embedding_in_checkpoint(tf, os.path.join(folder, "keras"))
     normalise(tf, folder, 1700000000.0)
 
 

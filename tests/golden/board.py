@@ -44,6 +44,8 @@ def ask(client, request):
         return out
     if kind == "application/json":
         out["json"] = json.loads(data)
+        if "modelCheckpointPath" in out["json"]:
+            out["json"]["modelCheckpointPath"] = os.path.basename(out["json"]["modelCheckpointPath"])
         if path == "/data/environment":  # of this machine
             out["json"] = {key: value for key, value in out["json"].items() if key not in ("version", "data_location", "debug")}
     elif kind.startswith("text/"):
@@ -71,6 +73,9 @@ MORE = [PLUGIN + path for path in (
     "pr_curves/pr_curves?tag=pr%2Fcurve&run=train", "custom_scalars/layout", "custom_scalars/scalars?run=train&tag=l.*",
     "custom_scalars/scalars?run=train&tag=%5B", "hparams/experiment?request=%7B%7D", "projector/runs", "projector/info?run=train",
     "projector/tensor?run=train&name=words", "projector/tensor?run=train&name=words&num_rows=3", "projector/metadata?run=train&name=words",
+    "projector/info?run=keras", "projector/tensor?run=keras&name=table%2F.ATTRIBUTES%2FVARIABLE_VALUE", "projector/tensor?run=keras&name=other%2F.ATTRIBUTES%2FVARIABLE_VALUE&num_rows=1",
+    "projector/tensor?run=keras&name=none", "projector/metadata?run=keras&name=table%2F.ATTRIBUTES%2FVARIABLE_VALUE", "projector/bookmarks?run=train&name=words",
+    "projector/sprite_image?run=train&name=words", "projector/info?run=none",
     "timeseries/timeSeries?requests=%5B%7B%22plugin%22%3A%22histograms%22%2C%22tag%22%3A%22values%22%2C%22run%22%3A%22old%22%7D%2C%7B%22plugin%22%3A%22images%22%2C"
     "%22tag%22%3A%22picture%22%2C%22run%22%3A%22train%22%2C%22sample%22%3A1%7D%2C%7B%22plugin%22%3A%22images%22%2C%22tag%22%3A%22picture%22%7D%5D")]
 POSTS = [("scalars/scalars_multirun", "application/x-www-form-urlencoded", "tag=loss&runs=train&runs=validation&runs=none"),
@@ -103,7 +108,8 @@ def write_profile(folder):
     work(tf.ones([64, 64]))
     scratch = tempfile.mkdtemp()
     tf.profiler.experimental.start(scratch)
-    work(tf.ones([64, 64]))
+    with tf.profiler.experimental.Trace("train", step_num=3, _r=1):
+        work(tf.ones([64, 64]))
     tf.profiler.experimental.stop()
     path, = glob.glob(scratch + "/plugins/profile/*/*.xplane.pb")
     place = os.path.join(folder, "plugins", "profile", "run")

@@ -112,7 +112,7 @@ TW_OP(Copy, .inputs = "input: T", .outputs = "output: T",
 TW_OP(CopyHost, .inputs = "input: T", .outputs = "output: T",
       .attrs = "T: type, tensor_name: string = '', debug_ops_spec: list(string) = []", SAME, .gradient = hand_back,
       .doc = "The same value.");
-TW_OP(DeepCopy, .inputs = "x: T", .outputs = "y: T", .attrs = "T: type", SAME, .stateful = true,
+TW_OP(DeepCopy, .no_gradient = true, .inputs = "x: T", .outputs = "y: T", .attrs = "T: type", SAME, .stateful = true,
       .doc = "The same value; values of tensors never change, so no copy is needed.");
 
 /* ---- ConjugateTranspose ---- */

@@ -229,7 +229,7 @@ static tw_status sets_shape(tw__inference *inference)
 
 #define OPERATION                                                              \
     .outputs = "result_indices: int64, result_values: T, result_shape: int64", \
-    .attrs = "set_operation: string, validate_indices: bool = true, " KINDS, .shape = sets_shape, .no_gradient = true
+    .attrs = "set_operation: string, validate_indices: bool = true, " KINDS, .shape = sets_shape
 TW_OP(DenseToDenseSetOperation, .inputs = "set1: T, set2: T", OPERATION, .compute = dense_dense,
       .doc = "a-b, b-a, the intersection or the union of two rows of sets, as a sparse tensor.");
 TW_OP(DenseToSparseSetOperation, .inputs = "set1: T, set2_indices: int64, set2_values: T, set2_shape: int64", OPERATION,
@@ -265,5 +265,5 @@ static tw_status size_compute(tw__kernel *kernel)
 }
 
 TW_OP(SetSize, .inputs = "set_indices: int64, set_values: T, set_shape: int64", .outputs = "size: int32",
-      .attrs = "validate_indices: bool = true, " KINDS, .shape = size_shape, .compute = size_compute, .no_gradient = true,
+      .attrs = "validate_indices: bool = true, " KINDS, .shape = size_shape, .compute = size_compute,
       .doc = "How many different values each row has.");

@@ -164,7 +164,7 @@ TW_OP(NonMaxSuppressionV4, .inputs = BOX_INPUTS ", iou_threshold: T_threshold, s
       .attrs = TYPES ", T_threshold: {half, float} = float, pad_to_max_output_size: bool = false", BOXES_ROW,
       .doc = "NonMaxSuppressionV3, and how many were chosen.");
 
-TW_OP(NonMaxSuppressionV5, .inputs = BOX_INPUTS ", iou_threshold: T, score_threshold: T, soft_nms_sigma: T",
+TW_OP(NonMaxSuppressionV5, .no_gradient = true, .inputs = BOX_INPUTS ", iou_threshold: T, score_threshold: T, soft_nms_sigma: T",
       .outputs = "selected_indices: int32, selected_scores: T, valid_outputs: int32",
       .attrs = TYPES ", pad_to_max_output_size: bool = false", BOXES_ROW,
       .doc = "NonMaxSuppressionV4, and the scores; with soft_nms_sigma boxes that overlap lose score.");

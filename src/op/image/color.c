@@ -123,7 +123,7 @@ TW_OP(RGBToHSV, .inputs = "images: T", .outputs = "output: T", .attrs = "T: {hal
       .doc = "Hue, saturation and value of colours in [0, 1].");
 
 TW_OP(HSVToRGB, .inputs = "images: T", .outputs = "output: T", .attrs = "T: {half, bfloat16, float, double} = float",
-      .shape = need_colors, .compute = to_rgb_compute, .no_gradient = true,
+      .shape = need_colors, .compute = to_rgb_compute,
       .function = "image.hsv_to_rgb(images: tensor<float32>, name: str = None) -> tensor",
       .doc = "Colours of hue, saturation and value.");
 

@@ -101,9 +101,9 @@ static tw_status image_compute(tw__kernel *kernel)
     return TW_OK;
 }
 
-TW_OP(CropAndResizeGradImage, .inputs = "grads: float, boxes: float, box_ind: int32, image_size: int32", .outputs = "output: T",
-      .attrs = "T: {float, half, double}, method: {'bilinear', 'nearest'} = 'bilinear'", .shape = image_shape,
-      .compute = image_compute, .doc = "The gradient of CropAndResize by the images.");
+TW_OP(CropAndResizeGradImage, .no_gradient = true, .inputs = "grads: float, boxes: float, box_ind: int32, image_size: int32",
+      .outputs = "output: T", .attrs = "T: {float, half, double}, method: {'bilinear', 'nearest'} = 'bilinear'",
+      .shape = image_shape, .compute = image_compute, .doc = "The gradient of CropAndResize by the images.");
 
 /* ---- by the boxes ---- */
 
@@ -160,7 +160,8 @@ static tw_status boxes_compute(tw__kernel *kernel)
     return TW_OK;
 }
 
-TW_OP(CropAndResizeGradBoxes, .inputs = "grads: float, image: T, boxes: float, box_ind: int32", .outputs = "output: float",
+TW_OP(CropAndResizeGradBoxes, .no_gradient = true, .inputs = "grads: float, image: T, boxes: float, box_ind: int32",
+      .outputs = "output: float",
       .attrs = "T: {uint8, uint16, int8, int16, int32, int64, half, float, double}, method: {'bilinear'} = 'bilinear'",
       .shape = boxes_shape, .compute = boxes_compute, .doc = "The gradient of CropAndResize by the boxes.");
 

@@ -245,7 +245,7 @@ TW_OP(SampleDistortedBoundingBoxV2, .inputs = "image_size: T, bounding_boxes: fl
       .outputs = OUTPUTS, .attrs = TYPE "seed: int = 0, seed2: int = 0, " ATTRS, .shape = distort_shape,
       .compute = distort_compute, .stateful = true, .free_state = tw__free,
       .doc = "A part of an image that covers enough of a box.");
-TW_OP(StatelessSampleDistortedBoundingBox,
+TW_OP(StatelessSampleDistortedBoundingBox, .no_gradient = true,
       .inputs = "image_size: T, bounding_boxes: float, min_object_covered: float, seed: Tseed", .outputs = OUTPUTS,
       .attrs = TYPE "Tseed: {int32, int64}, " ATTRS, .shape = distort_shape, .compute = distort_compute,
       .doc = "A part of an image that covers enough of a box, as a function of a seed.");

@@ -110,7 +110,7 @@ static tw_status draw_compute(tw__kernel *kernel)
 
 TW_OP(DrawBoundingBoxes, .inputs = "images: T, boxes: float", .outputs = "output: T", .attrs = "T: {float, half} = float",
       .shape = draw_shape, .compute = draw_compute, .doc = "Images with frames of boxes, of ten colours in turn.");
-TW_OP(DrawBoundingBoxesV2, .inputs = "images: T, boxes: float, colors: float", .outputs = "output: T",
+TW_OP(DrawBoundingBoxesV2, .no_gradient = true, .inputs = "images: T, boxes: float, colors: float", .outputs = "output: T",
       .attrs = "T: {float, half} = float", .shape = draw_shape, .compute = draw_compute,
       .doc = "Images with frames of boxes, of the colours in turn.");
 
@@ -237,5 +237,5 @@ static tw_status glimpse_compute(tw__kernel *kernel)
     .shape = glimpse_shape, .compute = glimpse_compute
 
 TW_OP(ExtractGlimpse, GLIMPSE, .doc = "A window of each image around a point; what lies outside is noise.");
-TW_OP(ExtractGlimpseV2, GLIMPSE,
+TW_OP(ExtractGlimpseV2, .no_gradient = true, GLIMPSE,
       .doc = "The same; coordinates that are not normalized and centred count from the window's corner.");

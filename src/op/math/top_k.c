@@ -445,10 +445,10 @@ static tw_status bins_compute(tw__kernel *kernel)
     return TW_OK;
 }
 
-TW_OP(Bincount, .inputs = "arr: int32, size: int32, weights: T", .outputs = "bins: T",
+TW_OP(Bincount, .no_gradient = true, .inputs = "arr: int32, size: int32, weights: T", .outputs = "bins: T",
       .attrs = "T: {int32, int64, float, double}", .shape = bins_shape, .compute = bins_compute,
       .doc = "How often (or with what weight) each number below size occurs.");
 
-TW_OP(DenseBincount, .inputs = "input: Tidx, size: Tidx, weights: T", .outputs = "output: T",
+TW_OP(DenseBincount, .no_gradient = true, .inputs = "input: Tidx, size: Tidx, weights: T", .outputs = "output: T",
       .attrs = "Tidx: {int32, int64}, T: {int32, int64, float, double}, binary_output: bool = false", .shape = bins_shape,
       .compute = bins_compute, .doc = "How often each number below size occurs, per row of a matrix.");

@@ -175,7 +175,7 @@ static tw_status quantize_compute(tw__kernel *kernel)
 #define QUANTIZED "T: {qint8, quint8, qint32, qint16, quint16}"
 #define MODES ", mode: {'MIN_COMBINED', 'MIN_FIRST', 'SCALED'} = 'MIN_COMBINED', "
 
-TW_OP(QuantizeV2, .inputs = "input: float, min_range: float, max_range: float",
+TW_OP(QuantizeV2, .no_gradient = true, .inputs = "input: float, min_range: float, max_range: float",
       .outputs = "output: T, output_min: float, output_max: float",
       .attrs = QUANTIZED MODES "round_mode: {'HALF_AWAY_FROM_ZERO', 'HALF_TO_EVEN'} = 'HALF_AWAY_FROM_ZERO', "
                                "narrow_range: bool = false, axis: int = -1, ensure_minimum_range: float = 0.01",
@@ -218,7 +218,7 @@ static tw_status dequantize_compute(tw__kernel *kernel)
     return TW_OK;
 }
 
-TW_OP(Dequantize, .inputs = "input: T, min_range: float, max_range: float", .outputs = "output: dtype",
+TW_OP(Dequantize, .no_gradient = true, .inputs = "input: T, min_range: float, max_range: float", .outputs = "output: dtype",
       .attrs = QUANTIZED MODES "narrow_range: bool = false, axis: int = -1, dtype: {bfloat16, float} = float",
       .shape = quantized_shape, .compute = dequantize_compute,
       .doc = "Small integers as the floats of a range that they stand for.");

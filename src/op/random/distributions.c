@@ -6,6 +6,8 @@
 #include <math.h>
 
 #include "op/array/array.h"
+#include "op/calls.h"
+#include "op/gradient.h"
 #include "op/random/random.h"
 #include "rows.h"
 
@@ -331,24 +333,36 @@ static tw_status gamma_key_compute(tw__kernel *kernel)
     return fill(kernel, GAMMA, 4, philox);
 }
 
+/* A sample moves with alpha, which is the last input. */
+static tw_status gamma_gradient(tw__gradient *g)
+{
+    TW_TEMPS(t);
+    int last = g->input_count - 1;
+    tw_tensor *alpha = g->inputs[last], *slope = g->wanted[last] ? TW_TEMP(RandomGammaGrad, alpha, g->outputs[0]) : NULL;
+    if (!g->wanted[last])
+        return TW_OK;
+    tw__grad_set(g, last, tw__grad_unbroadcast(TW_CALL(Mul, g->output_grads[0], slope), alpha));
+    return tw__grad_status(g);
+}
+
 #define NUMBERS "{half, float, double, int32, int64}"
 
 TW_OP(RandomGamma, .inputs = "shape: S, alpha: T", .outputs = "output: T",
       .attrs = "seed: int = 0, seed2: int = 0, S: {int32, int64}, T: {half, float, double}", .shape = appended_shape,
-      .compute = gamma_compute, .stateful = true, .no_gradient = true, .free_state = tw__free,
+      .compute = gamma_compute, .stateful = true, .gradient = gamma_gradient, .free_state = tw__free,
       .doc = "Values of the gamma distribution with the shapes alpha, and the rate 1.");
 
 TW_OP(StatelessRandomGammaV2, .inputs = "shape: T, seed: Tseed, alpha: dtype", .outputs = "output: dtype",
       .attrs = "dtype: {half, float, double}, T: {int32, int64}, Tseed: {int32, int64} = int64", .shape = seed_shape,
-      .compute = gamma_seed_compute, .no_gradient = true,
+      .compute = gamma_seed_compute, .gradient = gamma_gradient,
       .doc = "Values of the gamma distribution with the shapes alpha, and the rate 1.");
 
 TW_OP(StatelessRandomGammaV3, .inputs = "shape: shape_dtype, key: uint64, counter: uint64, alg: int32, alpha: dtype",
       .outputs = "output: dtype", .attrs = "dtype: {half, float, double}, shape_dtype: {int32, int64} = int32",
-      .shape = key_shape, .compute = gamma_key_compute, .no_gradient = true,
+      .shape = key_shape, .compute = gamma_key_compute, .gradient = gamma_gradient,
       .doc = "Values of the gamma distribution with the shapes alpha, and the rate 1.");
 
-TW_OP(RandomPoissonV2, .inputs = "shape: S, rate: R", .outputs = "output: dtype",
+TW_OP(RandomPoissonV2, .no_gradient = true, .inputs = "shape: S, rate: R", .outputs = "output: dtype",
       .attrs = "seed: int = 0, seed2: int = 0, S: {int32, int64}, R: " NUMBERS " = double, dtype: " NUMBERS " = int64",
       .shape = appended_shape, .compute = poisson_compute, .stateful = true, .free_state = tw__free,
       .doc = "Values of the Poisson distribution with a rate.");
@@ -386,10 +400,10 @@ static tw_status stream_compute(tw__kernel *kernel)
     return fill(kernel, BINOMIAL, 3, philox);
 }
 
-TW_OP(StatefulRandomBinomial, .inputs = "resource: resource, algorithm: int64, shape: S, counts: T, probs: T",
-      .outputs = "output: dtype", .attrs = "S: {int32, int64}, T: " NUMBERS " = double, dtype: " NUMBERS " = int64",
-      .shape = stream_shape, .compute = stream_compute, .stateful = true,
-      .doc = "Numbers of successes in trials, of a stream in a variable.");
+TW_OP(StatefulRandomBinomial, .no_gradient = true,
+      .inputs = "resource: resource, algorithm: int64, shape: S, counts: T, probs: T", .outputs = "output: dtype",
+      .attrs = "S: {int32, int64}, T: " NUMBERS " = double, dtype: " NUMBERS " = int64", .shape = stream_shape,
+      .compute = stream_compute, .stateful = true, .doc = "Numbers of successes in trials, of a stream in a variable.");
 
 /* ---- normal values between bounds ---- */
 
@@ -494,7 +508,7 @@ static tw_status bounded_compute(tw__kernel *kernel)
     return TW_OK;
 }
 
-TW_OP(StatelessParameterizedTruncatedNormal,
+TW_OP(StatelessParameterizedTruncatedNormal, .no_gradient = true,
       .inputs = "shape: S, seed: Tseed, means: dtype, stddevs: dtype, minvals: dtype, maxvals: dtype", .outputs = "output: dtype",
       .attrs = "S: {int32, int64}, Tseed: {int32, int64} = int64, dtype: {half, float, double}", .shape = seed_shape,
       .compute = bounded_compute, .doc = "Normal values between bounds.");

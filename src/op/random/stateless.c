@@ -221,6 +221,6 @@ static tw_status shuffle_compute(tw__kernel *kernel)
     return tw__random_shuffle(kernel, philox);
 }
 
-TW_OP(StatelessShuffle, .inputs = "value: T, key: uint64, counter: uint64, alg: int32", .outputs = "output: T",
-      .attrs = "T: type", .shape = shuffle_shape, .compute = shuffle_compute, .makes_outputs = true,
+TW_OP(StatelessShuffle, .no_gradient = true, .inputs = "value: T, key: uint64, counter: uint64, alg: int32",
+      .outputs = "output: T", .attrs = "T: type", .shape = shuffle_shape, .compute = shuffle_compute, .makes_outputs = true,
       .doc = "The rows along the first dimension in random order.");

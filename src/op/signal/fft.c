@@ -289,8 +289,9 @@ TW_OP(FFTND, .inputs = "input: Tcomplex" AXES_INPUTS, .outputs = "output: Tcompl
       .compute = fft_compute, .gradient = complex_gradient, .doc = "The Fourier transform over some axes.");
 TW_OP(IFFTND, .inputs = "input: Tcomplex" AXES_INPUTS, .outputs = "output: Tcomplex", .attrs = COMPLEX_ATTRS, .shape = axes_shape,
       .compute = fft_compute, .gradient = complex_gradient, .doc = "What has this Fourier transform over some axes.");
-TW_OP(RFFTND, .inputs = "input: Treal" AXES_INPUTS, .outputs = "output: Tcomplex", .attrs = REAL_ATTRS, .shape = axes_shape,
-      .compute = fft_compute, .doc = "The Fourier transform of real numbers over some axes; the last of them is halved.");
-TW_OP(IRFFTND, .inputs = "input: Tcomplex" AXES_INPUTS, .outputs = "output: Treal", .attrs = REAL_ATTRS, .shape = axes_shape,
-      .compute = fft_compute,
+TW_OP(RFFTND, .no_gradient = true, .inputs = "input: Treal" AXES_INPUTS, .outputs = "output: Tcomplex", .attrs = REAL_ATTRS,
+      .shape = axes_shape, .compute = fft_compute,
+      .doc = "The Fourier transform of real numbers over some axes; the last of them is halved.");
+TW_OP(IRFFTND, .no_gradient = true, .inputs = "input: Tcomplex" AXES_INPUTS, .outputs = "output: Treal", .attrs = REAL_ATTRS,
+      .shape = axes_shape, .compute = fft_compute,
       .doc = "The real numbers that have this Fourier transform over some axes; of the last of them there is half.");

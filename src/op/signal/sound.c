@@ -62,7 +62,7 @@ static tw_status spectrogram_compute(tw__kernel *kernel)
     return weights ? TW_OK : tw__error_status();
 }
 
-TW_OP(AudioSpectrogram, .inputs = "input: float", .outputs = "spectrogram: float",
+TW_OP(AudioSpectrogram, .no_gradient = true, .inputs = "input: float", .outputs = "spectrogram: float",
       .attrs = "window_size: int, stride: int, magnitude_squared: bool = false", .shape = spectrogram_shape,
       .compute = spectrogram_compute, .doc = "How strong each frequency is, frame by frame: [channels, frames, frequencies].");
 
@@ -166,7 +166,7 @@ static tw_status mfcc_compute(tw__kernel *kernel)
     return made ? TW_OK : tw__error_status();
 }
 
-TW_OP(Mfcc, .inputs = "spectrogram: float, sample_rate: int32", .outputs = "output: float",
+TW_OP(Mfcc, .no_gradient = true, .inputs = "spectrogram: float, sample_rate: int32", .outputs = "output: float",
       .attrs = "upper_frequency_limit: float = 4000, lower_frequency_limit: float = 20, filterbank_channel_count: int = 40, "
                "dct_coefficient_count: int = 13",
       .shape = mfcc_shape, .compute = mfcc_compute, .doc = "The mel-frequency cepstral coefficients of spectrograms.");

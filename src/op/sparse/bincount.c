@@ -122,10 +122,10 @@ static tw_status ragged_shape(tw__inference *inference)
 
 #define ATTRS .attrs = "Tidx: {int32, int64}, T: {int32, int64, float, double}, binary_output: bool = false"
 
-TW_OP(SparseBincount, .inputs = "indices: int64, values: Tidx, dense_shape: int64, size: Tidx, weights: T",
+TW_OP(SparseBincount, .no_gradient = true, .inputs = "indices: int64, values: Tidx, dense_shape: int64, size: Tidx, weights: T",
       .outputs = "output: T", ATTRS, .shape = sparse_shape, .compute = sparse_compute,
       .doc = "How often (or with what weight) each number below size occurs in every row of a sparse tensor.");
 
-TW_OP(RaggedBincount, .inputs = "splits: int64, values: Tidx, size: Tidx, weights: T", .outputs = "output: T", ATTRS,
-      .shape = ragged_shape, .compute = ragged_compute,
+TW_OP(RaggedBincount, .no_gradient = true, .inputs = "splits: int64, values: Tidx, size: Tidx, weights: T",
+      .outputs = "output: T", ATTRS, .shape = ragged_shape, .compute = ragged_compute,
       .doc = "How often (or with what weight) each number below size occurs in every row of a ragged tensor.");

@@ -151,11 +151,12 @@ static tw_status ragged_compute(tw__kernel *kernel)
              "{int32, int64, "                                                                                             \
              "float, double}"
 
-TW_OP(DenseCountSparseOutput, .inputs = "values: T, weights: output_type", OUTPUTS, ATTRS, .compute = dense_compute,
-      .doc = "How often each number occurs in every row of a tensor.");
+TW_OP(DenseCountSparseOutput, .no_gradient = true, .inputs = "values: T, weights: output_type", OUTPUTS, ATTRS,
+      .compute = dense_compute, .doc = "How often each number occurs in every row of a tensor.");
 
-TW_OP(SparseCountSparseOutput, .inputs = "indices: int64, values: T, dense_shape: int64, weights: output_type", OUTPUTS, ATTRS,
-      .compute = sparse_compute, .doc = "How often each number occurs in every row of a sparse tensor.");
+TW_OP(SparseCountSparseOutput, .no_gradient = true,
+      .inputs = "indices: int64, values: T, dense_shape: int64, weights: output_type", OUTPUTS, ATTRS, .compute = sparse_compute,
+      .doc = "How often each number occurs in every row of a sparse tensor.");
 
-TW_OP(RaggedCountSparseOutput, .inputs = "splits: int64, values: T, weights: output_type", OUTPUTS, ATTRS,
+TW_OP(RaggedCountSparseOutput, .no_gradient = true, .inputs = "splits: int64, values: T, weights: output_type", OUTPUTS, ATTRS,
       .compute = ragged_compute, .doc = "How often each number occurs in every row of a ragged tensor.");

@@ -111,5 +111,6 @@ static tw_status fill_grad_compute(tw__kernel *kernel)
     return TW_OK;
 }
 
-TW_OP(SparseFillEmptyRowsGrad, .inputs = "reverse_index_map: int64, grad_values: T", .outputs = "d_values: T, d_default_value: T",
-      .attrs = "T: type", .shape = fill_grad_shape, .compute = fill_grad_compute, .doc = "The gradient of SparseFillEmptyRows.");
+TW_OP(SparseFillEmptyRowsGrad, .no_gradient = true, .inputs = "reverse_index_map: int64, grad_values: T",
+      .outputs = "d_values: T, d_default_value: T", .attrs = "T: type", .shape = fill_grad_shape, .compute = fill_grad_compute,
+      .doc = "The gradient of SparseFillEmptyRows.");

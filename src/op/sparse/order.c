@@ -228,8 +228,8 @@ static tw_status slice_grad_compute(tw__kernel *kernel)
                                      : tw__fail(TW_INVALID_ARGUMENT, "Elements of backprop_val_grad aren't all propagated.");
 }
 
-TW_OP(SparseSliceGrad, .inputs = "backprop_val_grad: T, input_indices: int64, input_start: int64, output_indices: int64",
-      .outputs = "val_grad: T",
+TW_OP(SparseSliceGrad, .no_gradient = true,
+      .inputs = "backprop_val_grad: T, input_indices: int64, input_start: int64, output_indices: int64", .outputs = "val_grad: T",
       .attrs = "T: {float, double, int32, uint8, int16, int8, complex64, int64, qint8, quint8, qint32, bfloat16, qint16, "
                "quint16, uint16, complex128, "
                "half, uint32, uint64}",
@@ -367,7 +367,7 @@ static tw_status split_compute(tw__kernel *kernel)
     return TW_OK;
 }
 
-TW_OP(SparseSplit, .inputs = "split_dim: int64, indices: int64, values: T, shape: int64",
+TW_OP(SparseSplit, .no_gradient = true, .inputs = "split_dim: int64, indices: int64, values: T, shape: int64",
       .outputs = "output_indices: num_split * int64, output_values: num_split * T, output_shape: num_split * int64",
       .attrs = "num_split: int >= 1, T: type", .shape = split_shape, .compute = split_compute,
       .doc = "A sparse tensor cut along a dimension.");

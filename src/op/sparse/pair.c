@@ -187,12 +187,12 @@ static tw_status minimum_compute(tw__kernel *kernel)
     return combine(kernel, TW__COMBINE_MIN, true, 0);
 }
 
-TW_OP(SparseSparseMaximum,
+TW_OP(SparseSparseMaximum, .no_gradient = true,
       .inputs = "a_indices: int64, a_values: T, a_shape: int64, b_indices: int64, b_values: T, b_shape: int64",
       .outputs = "output_indices: int64, output_values: T", .attrs = "T: {" REALS "}", .shape = add_shape,
       .compute = maximum_compute, .doc = "The greater of two sparse tensors' elements, at the places of both.");
 
-TW_OP(SparseSparseMinimum,
+TW_OP(SparseSparseMinimum, .no_gradient = true,
       .inputs = "a_indices: int64, a_values: T, a_shape: int64, b_indices: int64, b_values: T, b_shape: int64",
       .outputs = "output_indices: int64, output_values: T", .attrs = "T: {" NUMBERS "}", .shape = add_shape,
       .compute = minimum_compute, .doc = "The smaller of two sparse tensors' elements, at the places of both.");

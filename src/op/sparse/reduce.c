@@ -112,8 +112,9 @@ static tw_status sum_gradient(tw__gradient *g)
 TW_OP(SparseReduceSum, INPUTS, .outputs = "output: T", .attrs = "keep_dims: bool = false, T: {" NUMBERS "}", .shape = dense_shape,
       .compute = dense_compute, .gradient = sum_gradient, .doc = "The sums of a sparse tensor over dimensions.");
 
-TW_OP(SparseReduceMax, INPUTS, .outputs = "output: T", .attrs = "keep_dims: bool = false, T: {" REALS "}", .shape = dense_shape,
-      .compute = dense_compute, .doc = "The greatest values of a sparse tensor over dimensions; zero where there are none.");
+TW_OP(SparseReduceMax, .no_gradient = true, INPUTS, .outputs = "output: T", .attrs = "keep_dims: bool = false, T: {" REALS "}",
+      .shape = dense_shape, .compute = dense_compute,
+      .doc = "The greatest values of a sparse tensor over dimensions; zero where there are none.");
 
 /* ---- sparse results ---- */
 
@@ -164,11 +165,13 @@ static tw_status sparse_compute(tw__kernel *kernel)
     return TW_OK;
 }
 
-TW_OP(SparseReduceSumSparse, INPUTS, .outputs = "output_indices: int64, output_values: T, output_shape: int64",
+TW_OP(SparseReduceSumSparse, .no_gradient = true, INPUTS,
+      .outputs = "output_indices: int64, output_values: T, output_shape: int64",
       .attrs = "keep_dims: bool = false, T: {" NUMBERS "}", .shape = sparse_shape, .compute = sparse_compute,
       .doc = "The sums of a sparse tensor over dimensions, as a sparse tensor.");
 
-TW_OP(SparseReduceMaxSparse, INPUTS, .outputs = "output_indices: int64, output_values: T, output_shape: int64",
+TW_OP(SparseReduceMaxSparse, .no_gradient = true, INPUTS,
+      .outputs = "output_indices: int64, output_values: T, output_shape: int64",
       .attrs = "keep_dims: bool = false, T: {" REALS "}", .shape = sparse_shape, .compute = sparse_compute,
       .doc = "The greatest values of a sparse tensor over dimensions, as a sparse tensor.");
 

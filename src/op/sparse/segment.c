@@ -281,19 +281,22 @@ static tw_status root_grad_compute(tw__kernel *kernel)
     .inputs = "grad: T, indices: Tidx, segment_ids: Tsegmentids, output_dim0: int32", .outputs = "output: T", \
     .attrs = "T: {" FLOATS "}, Tidx: {int32, int64} = int32, Tsegmentids: {int32, int64} = int32", .shape = grad_shape
 
-TW_OP(SparseSegmentSumGrad, ROW_GRAD, .compute = sum_grad_compute, .doc = "The gradient of SparseSegmentSum.");
+TW_OP(SparseSegmentSumGrad, .no_gradient = true, ROW_GRAD, .compute = sum_grad_compute,
+      .doc = "The gradient of SparseSegmentSum.");
 
-TW_OP(SparseSegmentMeanGrad, ROW_GRAD, .compute = mean_grad_compute, .doc = "The gradient of SparseSegmentMean.");
+TW_OP(SparseSegmentMeanGrad, .no_gradient = true, ROW_GRAD, .compute = mean_grad_compute,
+      .doc = "The gradient of SparseSegmentMean.");
 
-TW_OP(SparseSegmentSqrtNGrad, ROW_GRAD, .compute = root_grad_compute, .doc = "The gradient of SparseSegmentSqrtN.");
+TW_OP(SparseSegmentSqrtNGrad, .no_gradient = true, ROW_GRAD, .compute = root_grad_compute,
+      .doc = "The gradient of SparseSegmentSqrtN.");
 
 #define ROW_GRAD_V2                                                                         \
     .inputs = "grad: T, indices: Tidx, segment_ids: Tsegmentids, dense_output_dim0: int32", \
     .outputs = "output: T, sorted_unique_indices: Tidx",                                    \
     .attrs = "T: {" FLOATS "}, Tidx: {int32, int64} = int32, Tsegmentids: {int32, int64} = int32", .shape = grad_shape
-TW_OP(SparseSegmentSumGradV2, ROW_GRAD_V2, .compute = sum_grad_compute,
+TW_OP(SparseSegmentSumGradV2, .no_gradient = true, ROW_GRAD_V2, .compute = sum_grad_compute,
       .doc = "The gradient of SparseSegmentSum: the rows that it has, and which they are.");
-TW_OP(SparseSegmentMeanGradV2, ROW_GRAD_V2, .compute = mean_grad_compute,
+TW_OP(SparseSegmentMeanGradV2, .no_gradient = true, ROW_GRAD_V2, .compute = mean_grad_compute,
       .doc = "The gradient of SparseSegmentMean: the rows that it has, and which they are.");
-TW_OP(SparseSegmentSqrtNGradV2, ROW_GRAD_V2, .compute = root_grad_compute,
+TW_OP(SparseSegmentSqrtNGradV2, .no_gradient = true, ROW_GRAD_V2, .compute = root_grad_compute,
       .doc = "The gradient of SparseSegmentSqrtN: the rows that it has, and which they are.");

@@ -93,7 +93,7 @@ static tw_status go_back(tw_forward_accumulator *a, tw_tape *inner, tw_tensor *t
 
 static tw_status product(tw_forward_accumulator *a, tw_tensor *target, tw_tensor **result)
 {
-    tw_auto tw_tensor *u = TW_CALL(ZerosLike, target);
+    tw_auto tw_tensor *u = TW_CALL(OnesLike, target); /* not zeros: some gradients divide by u, or take its logarithm */
     tw_auto tw_tape *inner = tw_tape(.persistent = true, .watch_accessed_variables = false);
     size_t room = (size_t)a->count + 1;
     tw__owned tw_tensor **back = tw__alloc_array(room, sizeof *back), **towards = tw__alloc_array(room, sizeof *towards);
@@ -107,6 +107,9 @@ static tw_status product(tw_forward_accumulator *a, tw_tensor *target, tw_tensor
     }
     if (status == TW_OK && connected)
         status = tw__tape_gradient(inner, back, towards, connected, &u, 1, result);
+    tw_auto tw_tensor *sliced = status == TW_OK && *result && tw__slices_of(*result) ? *result : NULL;
+    if (sliced && !(*result = tw__slices_dense(sliced)))
+        status = tw__error_status();
     for (int64_t i = 0; i < connected; i++)
         tw_release(back[i]);
     return status;

@@ -62,8 +62,12 @@ static tw_tensor *shape_of_result(const request *r, tw_tensor *rows, int skip)
         dims[rank++] = r->target->shape.dims[i];
     for (int i = skip; known && i < row.rank; i++)
         dims[rank++] = row.dims[i];
+    if (known && rank > TW_MAX_RANK) {
+        tw__fail(TW_UNIMPLEMENTED, "jacobian: rank %d, at most %d are supported", rank, TW_MAX_RANK);
+        return NULL;
+    }
     if (known)
-        return rank <= TW_MAX_RANK ? tw__ints_tensor(dims, rank, TW_INT32) : NULL;
+        return tw__ints_tensor(dims, rank, TW_INT32);
     tw_auto tw_tensor *front = TW_CALL(Shape, r->target), *whole = front ? TW_CALL(Shape, rows) : NULL;
     tw_auto tw_tensor *from = tw__ints_tensor((const int64_t[]){ skip }, 1, TW_INT32),
                       *all = tw__ints_tensor((const int64_t[]){ -1 }, 1, TW_INT32);

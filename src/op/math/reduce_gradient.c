@@ -148,8 +148,8 @@ tw_status tw__norm_gradient(tw__gradient *gradient)
     if (!gradient->output_grads[0] || !gradient->wanted[0])
         return TW_OK;
     TW_TRY(find_parts(gradient, &p));
-    tw_tensor *ratio = TAKE2(RealDiv, with_ones(gradient->outputs[0], &p), with_ones(p.dy, &p));
-    return done(gradient, TAKE2(RealDiv, tw_retain(p.x), ratio));
+    tw_tensor *ratio = TAKE2(RealDiv, with_ones(p.dy, &p), with_ones(gradient->outputs[0], &p));
+    return done(gradient, TAKE2(Mul, tw_retain(p.x), ratio));
 }
 
 /* The product of all others along axis 0 of [reduced, other]. */

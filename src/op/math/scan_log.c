@@ -63,6 +63,15 @@ static tw_status scan_compute(tw__kernel *kernel)
     return TW_OK;
 }
 
+/* dy, with numbers too small to matter in place of zeros: so the logarithm has its slope there, for derivatives of the gradient.
+ */
+static tw_tensor *without_zeros(tw__temps *t, tw_tensor *dy)
+{
+    double small = dy->dtype == TW_FLOAT64 ? 1e-300 : dy->dtype == TW_FLOAT16 ? 0 : 1e-37;
+    tw_tensor *zeros = TW_TEMP(Sub, TW_TEMP(OnesLike, dy), tw__temp(t, tw__grad_not_zero(dy)));
+    return TW_TEMP(AddV2, dy, TW_TEMP(Mul, zeros, small));
+}
+
 /* The sum, over the results that x is part of, of dy exp(x - y): for positive and negative dy by logarithms. */
 static tw_status scan_gradient(tw__gradient *g)
 {
@@ -74,7 +83,7 @@ static tw_status scan_gradient(tw__gradient *g)
             reverse = TW_A_BOOL("reverse", !TW_ATTR(g, "reverse")->b);
     tw_tensor *least = TW_TEMP(Mul, TW_TEMP(OnesLike, dy), least_of(dy->dtype));
     for (int i = 0; i < 2; i++) {
-        tw_tensor *part = i ? TW_TEMP(Neg, dy) : dy, *some = TW_TEMP(Greater, part, 0.0);
+        tw_tensor *part = i ? TW_TEMP(Neg, dy) : without_zeros(t, dy), *some = TW_TEMP(Greater, part, 0.0);
         tw_tensor *safe = TW_TEMP(SelectV2, some, part, TW_TEMP(OnesLike, part));
         tw_tensor *logs = TW_TEMP(SelectV2, some, TW_TEMP(Log, safe), least);
         tw_tensor *sums = TW_TEMP(CumulativeLogsumexp, TW_TEMP(Sub, logs, y), g->inputs[1], exclusive, reverse);

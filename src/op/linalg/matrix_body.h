@@ -415,7 +415,7 @@ static bool eigh(void *matrix, int64_t n, double *values, void *vectors, void *r
             if (!isfinite(size))
                 return false;
             scale = size > scale ? size : scale;
-            a[j * n + i] = CONJ(a[i * n + j]);
+            a[j * n + i] = i == j ? REAL(a[i * n + i]) : CONJ(a[i * n + j]);
         }
     }
     if (scale == 0)

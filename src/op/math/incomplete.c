@@ -70,7 +70,7 @@ static bool gamma_is_plain(double a, double x, double *value)
 static double gamma_of(double a, double x, bool upper)
 {
     double value;
-    if (!upper && (x == 0 || isinf(a))) /* these come first in TensorFlow */
+    if (!upper && (x == 0 || (a == INFINITY && x >= 0))) /* these come first in TensorFlow */
         return 0;
     if (gamma_is_plain(a, x, &value))
         return upper ? 1 - value : value;

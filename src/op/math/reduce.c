@@ -68,7 +68,12 @@ static tw_status sum_compute(tw__kernel *kernel)
 
 static tw_status mean_compute(tw__kernel *kernel)
 {
-    return reduce(kernel, TW__REDUCE_MEAN);
+    if (kernel->inputs[0]->count || !tw__dtype_is_complex(kernel->inputs[0]->dtype))
+        return reduce(kernel, TW__REDUCE_MEAN);
+    memset(kernel->outputs[0]->data, 0,
+           (size_t)kernel->outputs[0]->count *
+               tw__element_size(kernel->outputs[0]->dtype)); /* as TensorFlow; the mean of no real numbers is NaN */
+    return TW_OK;
 }
 
 static tw_status prod_compute(tw__kernel *kernel)

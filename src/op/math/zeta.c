@@ -24,10 +24,10 @@ static double zeta_of(double x, double q)
                                           -7.1661652561756670113e18 };
     if (x == 1)
         return INFINITY;
-    if (x < 1)
+    if (isnan(x) || x < 1)
         return NAN;
     if (q <= 0 && q == floor(q))
-        return x == floor(x) && fmod(x, 2) == 0 ? INFINITY : NAN;
+        return isinf(x) || fmod(x, 2) == 0 ? INFINITY : NAN;
     if (q <= 0 && x != floor(x))
         return NAN;
     if ((isinf(x) && q > 1) || q == INFINITY)

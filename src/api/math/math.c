@@ -1,5 +1,6 @@
 /* Functions that cast, choose, clip, sum and hand on. */
 #include "api/api.h"
+#include "api/array/array.h"
 #include "op/calls.h"
 #include "rows.h"
 
@@ -60,7 +61,7 @@ TW_API(clip_by_value,
 {
     tw_auto tw_tensor *low = TW_CALL(Minimum, args->t, args->clip_value_max);
     tw_tensor *out = TW_CALL(Maximum, low, args->clip_value_min);
-    if (out && !tw__shape_equal(&out->shape, &args->t->shape)) {
+    if (out && !tw__shape_compatible(&out->shape, &args->t->shape)) {
         char *given = tw__shape_tuple(&args->t->shape), *made = tw__shape_tuple(&out->shape);
         tw__fail(TW_VALUE_ERROR, "Shapes %s and %s are incompatible", given ? given : "", made ? made : "");
         tw__free(given);
@@ -75,25 +76,12 @@ TW_API(clip_by_value,
 
 static tw_tensor *sum_of_squares(tw_tensor *t, tw_ints axes, bool keep)
 {
-    int64_t all[TW_MAX_RANK];
-    if (!axes.given || !axes.items) {
-        for (int i = 0; i < t->shape.rank; i++)
-            all[i] = i;
-        axes = (tw_ints){ all, t->shape.rank, true, false };
-    }
     tw_auto tw_tensor *squares = TW_CALL(Mul, t, t);
-    tw_auto tw_tensor *indices = tw_tensor_new(TW_INT64, TW_SHAPE(axes.count), axes.items);
-    return TW_CALL(Sum, squares, indices, TW_A_BOOL("keep_dims", keep));
+    return tw__reduce_axes(&tw__op_Sum, squares, axes.items ? axes : (tw_ints){ 0 }, keep);
 }
 
-TW_API(clip_by_norm, "clip_by_norm(t: tensor<T>, clip_norm: tensor<T>, axes: ints = None, name: str = None) -> tensor",
-       "t, scaled down where its norm along the axes is above clip_norm.\n"
-       "t: a tensor\n"
-       "clip_norm: the greatest norm, above 0\n"
-       "axes: the dimensions that the norm is computed over; None: all")
+tw_tensor *tw__clip_by_squares(tw_tensor *t, tw_tensor *limit, tw_tensor *sum)
 {
-    tw_tensor *t = args->t;
-    tw_auto tw_tensor *sum = sum_of_squares(t, args->axes, true);
     if (!sum)
         return NULL;
     /* The root of zero has no derivative: it is kept out of the way. */
@@ -102,14 +90,24 @@ TW_API(clip_by_norm, "clip_by_norm(t: tensor<T>, clip_norm: tensor<T>, axes: int
     tw_auto tw_tensor *safe = TW_CALL(SelectV2, positive, sum, ones);
     tw_auto tw_tensor *root = TW_CALL(Sqrt, safe);
     tw_auto tw_tensor *norm = TW_CALL(SelectV2, positive, root, sum);
-    tw_auto tw_tensor *scaled = norm ? TW_CALL(Mul, t, args->clip_norm) : NULL;
-    if (scaled && !tw__shape_equal(&scaled->shape, &t->shape)) {
-        tw__fail(TW_VALUE_ERROR, "clip_norm of shape %s changes the shape %s of t", tw__shape_text(&args->clip_norm->shape),
+    tw_auto tw_tensor *scaled = norm ? TW_CALL(Mul, t, limit) : NULL;
+    if (scaled && !tw__shape_compatible(&scaled->shape, &t->shape)) {
+        tw__fail(TW_VALUE_ERROR, "clip_norm of shape %s changes the shape %s of t", tw__shape_text(&limit->shape),
                  tw__shape_text(&t->shape));
         return NULL;
     }
-    tw_auto tw_tensor *largest = scaled ? TW_CALL(Maximum, norm, args->clip_norm) : NULL;
+    tw_auto tw_tensor *largest = scaled ? TW_CALL(Maximum, norm, limit) : NULL;
     return TW_CALL(RealDiv, scaled, largest);
+}
+
+TW_API(clip_by_norm, "clip_by_norm(t: tensor<T>, clip_norm: tensor<T>, axes: ints = None, name: str = None) -> tensor",
+       "t, scaled down where its norm along the axes is above clip_norm.\n"
+       "t: a tensor\n"
+       "clip_norm: the greatest norm, above 0\n"
+       "axes: the dimensions that the norm is computed over; None: all")
+{
+    tw_auto tw_tensor *sum = sum_of_squares(args->t, args->axes, true);
+    return tw__clip_by_squares(args->t, args->clip_norm, sum);
 }
 
 static tw_tensor *global_norm(tw_tensors list)

@@ -18,6 +18,10 @@ tw_tensor *tw__reduce_axes(const tw_op *op, tw_tensor *x, tw_ints axis, bool kee
         return NULL;
     tw_attr keep = TW_A_BOOL("keep_dims", keepdims);
     tw_tensor *result = tw__call(op, TW_IN(x, axes), 2, &keep, 1);
+    if (result && !axis.given && !keepdims && result->shape.rank < 0 && tw__symbolic_refine(result, &TW_SHAPE()) != TW_OK) {
+        tw_release(result);
+        return NULL;
+    }
     return result;
 }
 

@@ -4,27 +4,30 @@
  * divide). Each part is asked for its own rows, so that its gradient names these alone. */
 #include <math.h>
 
+#include "api/array/array.h"
 #include "api/composite.h"
 #include "api/nn/nn.h"
 #include "op/calls.h"
 #include "op/gradient.h"
 #include "rows.h"
 
-static tw_tensor *clipped(tw__temps *t, tw_tensor *rows, int ids_rank, double max_norm)
+/* Each row at most max_norm long: the norm is over what stands behind the dimensions of the ids. */
+static tw_tensor *clipped(tw__temps *t, tw_tensor *rows, tw_tensor *ids, double max_norm)
 {
     if (!rows || isnan(max_norm))
         return rows;
-    int64_t axes[TW_MAX_RANK];
-    int count = 0;
-    for (int i = ids_rank; i >= 0 && i < rows->shape.rank; i++)
-        axes[count++] = i;
-    tw_tensor *limit = tw__temp(t, tw__grad_constant(max_norm, rows));
-    return limit ? tw__temp(t, tw_clip_by_norm(rows, limit, .axes = { axes, count, true })) : NULL;
+    int from = ids->shape.rank, to = rows->shape.rank;
+    tw_tensor *first = from < 0 ? TW_TEMP(Rank, ids) : tw__temp_int(t, from, TW_INT32);
+    tw_tensor *end = to < 0 ? TW_TEMP(Rank, rows) : tw__temp_int(t, to, TW_INT32);
+    tw_tensor *axes = TW_TEMP(Range, first, end, 1), *squares = TW_TEMP(Mul, rows, rows);
+    tw_tensor *sum = axes ? TW_TEMP(Sum, squares, axes, TW_A_BOOL("keep_dims", true)) : NULL;
+    tw_tensor *limit = sum ? tw__temp(t, tw__grad_constant(max_norm, rows)) : NULL;
+    return limit ? tw__temp(t, tw__clip_by_squares(rows, limit, sum)) : NULL;
 }
 
 tw_tensor *tw__lookup(tw__temps *t, tw_tensor *table, tw_tensor *ids, double max_norm)
 {
-    return clipped(t, TW_TEMP(GatherV2, table, ids, 0), ids->shape.rank, max_norm);
+    return clipped(t, TW_TEMP(GatherV2, table, ids, 0), ids, max_norm);
 }
 
 /* The numbers of the parts that hold the ids, and of the rows there. */

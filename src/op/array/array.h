@@ -22,7 +22,8 @@ tw_tensor *tw__sizes_later(tw_tensor *x, int64_t begin, int64_t end);
 tw_tensor *tw__sizes_product(tw_tensor *shape, int64_t from, int64_t to);
 tw_tensor *tw__reshape_to(tw_tensor *x, tw_tensor *const *sizes, int count);
 tw_tensor *tw__ints_tensor(const int64_t *values, int64_t count, tw_dtype dtype); /* a vector of int32 or int64 */
-tw_tensor *tw__all_axes(tw_tensor *tensor); /* 0, 1 … rank - 1 as int32; by ops where the rank is not known yet */
+tw_shape tw__shape_of_rank(const tw_shape *list); /* of nothing but a rank, which is the length of that list */
+tw_tensor *tw__all_axes(tw_tensor *tensor);       /* 0, 1 … rank - 1 as int32; by ops where the rank is not known yet */
 /* Gives x the shape of `like`. Takes x (which may be NULL). */
 tw_tensor *tw__reshape_like(tw_tensor *x, tw_tensor *like);
 /* The gradients of all outputs, zeros where there is none, as new references in `parts`. */

@@ -29,8 +29,10 @@ static tw_status pad_shape(tw__inference *inference)
     const tw_shape *in = inference->shapes[0];
     tw_shape *out = &inference->out_shapes[0];
     int64_t before[TW_MAX_RANK], after[TW_MAX_RANK];
-    if (in->rank < 0)
+    if (in->rank < 0) {
+        *out = tw__shape_of_rank(inference->shapes[1]);
         return TW_OK;
+    }
     if (inference->input_count == 3 && tw__shape_known(inference->shapes[2]) && inference->shapes[2]->rank != 0)
         return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "constant_values must be a scalar. Found: %s",
                           tw__shape_text(inference->shapes[2]));

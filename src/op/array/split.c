@@ -177,8 +177,8 @@ static tw_status split_v_shape(tw__inference *inference)
         TW_TRY(check_sizes(sizes, in->dims[axis], inference->output_count, &rest));
     for (int i = 0; i < inference->output_count; i++) {
         inference->out_shapes[i] = *in;
-        int64_t size = sizes && in->dims[axis] >= 0 ? tw_tensor_int_at(sizes, i) : -1;
-        inference->out_shapes[i].dims[axis] = size == -1 && sizes && in->dims[axis] >= 0 ? rest : size;
+        int64_t size = sizes && i < sizes->count ? tw_tensor_int_at(sizes, i) : -1;
+        inference->out_shapes[i].dims[axis] = size >= 0 ? size : sizes && in->dims[axis] >= 0 ? rest : -1;
     }
     return TW_OK;
 }

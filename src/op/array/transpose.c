@@ -27,13 +27,23 @@ static tw_status read_permutation(const tw_tensor *perm, int rank, int *order)
     return TW_OK;
 }
 
+tw_shape tw__shape_of_rank(const tw_shape *list)
+{
+    tw_shape shape = { .rank = list->rank >= 1 && list->dims[0] <= TW_MAX_RANK ? (int)list->dims[0] : -1 };
+    for (int i = 0; i < shape.rank; i++)
+        shape.dims[i] = -1;
+    return shape;
+}
+
 static tw_status transpose_shape(tw__inference *inference)
 {
     const tw_shape *in = inference->shapes[0];
     tw_shape *out = &inference->out_shapes[0];
     int order[TW_MAX_RANK];
-    if (in->rank < 0)
+    if (in->rank < 0) {
+        *out = tw__shape_of_rank(inference->shapes[1]);
         return TW_OK;
+    }
     if (inference->values[1]) {
         TW_TRY(read_permutation(inference->values[1], in->rank, order));
         for (int i = 0; i < in->rank; i++)

@@ -287,7 +287,8 @@ static int find_field(const tw_signature *signature, const char *name)
     return -1;
 }
 
-/* The dtype that an argument "tensor<WORD>" has to have or should have. */
+/* The dtype that an argument "tensor<WORD>" has to have or should have. Tensors for a "tensor<cast>" stay as they are: the row
+ * casts them itself. */
 static tw_dtype wanted_dtype(const context *c, const tw_field *wanting, tw__py_how *how)
 {
     const char *word = wanting->word;
@@ -298,7 +299,7 @@ static tw_dtype wanted_dtype(const context *c, const tw_field *wanting, tw__py_h
         *how = TW_DEFAULT;
         return wanting->word_dtype;
     }
-    if (wanting->forces && strcmp(word, "dtype") == 0) {
+    if (strcmp(word, "cast") == 0 || (wanting->forces && strcmp(word, "dtype") == 0)) {
         int at = find_field(c->signature, "dtype");
         tw_dtype dtype = at >= 0 ? *(tw_dtype *)(c->args + c->signature->fields[at].offset) : TW_DTYPE_NONE;
         int hint = dtype == TW_DTYPE_NONE ? find_field(c->signature, "dtype_hint") : -1;

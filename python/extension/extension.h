@@ -210,7 +210,7 @@ struct tw__py_function {
     void *defaults;
     bool makes;             /* a class's row as a method of another class */
     bool gives_arrays;      /* results are NumPy arrays */
-    const char *outputs_of; /* results are named as this op's outputs; or NULL */
+    const char *outputs_of; /* results are named as this op's outputs, or "tuple"; or NULL */
     ptrdiff_t name_at;      /* of the argument that names nodes of a graph; -1: there is none */
     PyObject *dict;
 };

@@ -317,9 +317,10 @@ static PyObject *named_tuple(const tw_op *op, const tw__op_signature *signature)
 
 PyObject *tw__py_name_outputs(const char *op_name, PyObject *list)
 {
-    const tw_op *op = tw__op_find(op_name);
+    bool plain = strcmp(op_name, "tuple") == 0;
+    const tw_op *op = plain ? NULL : tw__op_find(op_name);
     tw__py_auto PyObject *type = op ? named_tuple(op, tw__op_signature_of(op)) : NULL;
-    PyObject *out = type ? PyObject_CallMethod(type, "_make", "(O)", list) : NULL;
+    PyObject *out = plain ? PyList_AsTuple(list) : type ? PyObject_CallMethod(type, "_make", "(O)", list) : NULL;
     Py_DECREF(list);
     return out;
 }

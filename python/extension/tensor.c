@@ -147,10 +147,11 @@ static PyObject *to_complex(PyObject *self, PyObject *unused)
 static PyObject *to_index(PyObject *self)
 {
     tw_tensor *tensor = TW_TENSOR(self);
-    if (!tw__dtype_is_integer(tensor->dtype) || tensor->count != 1)
+    if ((!tw__dtype_is_integer(tensor->dtype) && tensor->dtype != TW_BOOL) || tensor->count != 1)
         return tw__py_error(PyExc_TypeError, "only integer scalar tensors can be converted to an index, got dtype %s, shape %s",
                             tw_dtype_name(tensor->dtype), tw__shape_text(&tensor->shape));
-    return tw__py_item(tensor, 0);
+    tw__py_auto PyObject *item = tw__py_item(tensor, 0);
+    return item ? PyNumber_Long(item) : NULL; /* also of a truth value */
 }
 
 /* ---- methods ---- */

@@ -1,6 +1,7 @@
 """tf.print, tf.py_function, tf.numpy_function: what leaves the graph."""
 import os
 import pprint
+import re
 import sys
 
 from thalweg import _core
@@ -86,22 +87,70 @@ def numpy_function(func=None, inp=None, Tout=None, stateful=True, name=None):
 # ---- printing ----
 
 class _Hole:
-    """The place of a tensor in a printed structure."""
+    """The place of a tensor in a printed structure, or of a text that is made already."""
+
+    def __init__(self, text="{}"):
+        self.text = text
 
     def __repr__(self):
-        return "{}"
+        return self.text
 
 
-def _with_holes(value, tensors):
+def _rows_text(texts, lengths, summarize):
+    """A text for each row of some texts; of long rows the ends."""
+    from thalweg import RaggedTensor, strings, where
+    rows = RaggedTensor.from_row_lengths(texts, lengths)
+    whole = strings.reduce_join(rows, axis=-1, separator=", ")
+    if summarize >= 0:
+        ends = [strings.reduce_join(part, axis=-1, separator=", ") for part in (rows[:, :summarize], rows[:, -summarize:])]
+        whole = where(rows.row_lengths() > 2 * summarize, strings.join([ends[0], "...", ends[1]], separator=", "), whole)
+    return strings.join(["[", whole, "]"])
+
+
+def _ragged_texts(value, summarize):
+    """The texts of the rows of a ragged tensor, or of the elements of a tensor."""
+    import thalweg
+    if not isinstance(value, thalweg.RaggedTensor) and value.shape.rank > 1:
+        value = thalweg.RaggedTensor.from_tensor(value, ragged_rank=value.shape.rank - 1)
+    if isinstance(value, thalweg.RaggedTensor):
+        return _rows_text(_ragged_texts(value.values, summarize), value.row_lengths(), summarize)
+    if value.dtype != thalweg.string:
+        return thalweg.strings.as_string(value)
+    return thalweg.strings.join(["'", thalweg.strings.regex_replace(value, r"(['\\])", r"\\\1"), "'"])
+
+
+def _filled(template, tensors, texts, summarize):
+    """One text of all: each NUL of the template stands for the next text."""
+    from thalweg import strings
+    parts, at, made = [], 0, iter(texts)
+    for piece in re.split(r"(\0|\{\{\}\})", template):
+        holes = 0 if piece == "{{}}" else piece.count("{}")
+        if holes:
+            parts.append(strings.format(piece, tensors[at:at + holes], summarize=summarize))
+        else:
+            parts.append(next(made) if piece == "\0" else "{}" if piece == "{{}}" else piece)
+        at += holes
+    return strings.join(parts)
+
+
+def _with_holes(value, tensors, texts, summarize):
+    import thalweg
+    if isinstance(value, thalweg.RaggedTensor):
+        rows = _ragged_texts(value, summarize)
+        texts.append(_rows_text(rows, [thalweg.size(rows)], summarize)[0])
+        return _Hole("\0")
+    if isinstance(value, thalweg.SparseTensor):
+        tensors += [value.indices, value.values, value.dense_shape]
+        return "SparseTensor(indices={}, values={}, shape={})"
     if _core.is_tensor(value):
         tensors.append(value)
         return _Hole()
     if isinstance(value, dict):
-        return {k: _with_holes(value[k], tensors) for k in sorted(value, key=repr)}
+        return {k: _with_holes(value[k], tensors, texts, summarize) for k in sorted(value, key=repr)}
     if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return type(value)(*[_with_holes(v, tensors) for v in value])
+        return type(value)(*[_with_holes(v, tensors, texts, summarize) for v in value])
     if isinstance(value, (list, tuple)):
-        return type(value)([_with_holes(v, tensors) for v in value])
+        return type(value)([_with_holes(v, tensors, texts, summarize) for v in value])
     return value
 
 
@@ -118,18 +167,22 @@ def _stream_name(stream):
 def _print(*inputs, output_stream=None, summarize=3, sep=" ", end=os.linesep, name=None):
     """Prints strings, numbers, tensors and structures of them, also from a graph, in program order."""
     import thalweg
-    parts, tensors = [], []
+    parts, tensors, texts = [], [], []
+    ends = -1 if summarize is None else summarize
     for value in inputs:
         if isinstance(value, str):
             parts.append(value.replace("{}", "{{}}") if "{}" in value else value)
-        elif _core.is_tensor(value) or isinstance(value, (dict, list, tuple)):
-            held = _with_holes(value, tensors)
-            parts.append("{}" if isinstance(held, _Hole) else pprint.pformat(held))
+        elif _core.is_tensor(value) or isinstance(value, (dict, list, tuple, thalweg.RaggedTensor, thalweg.SparseTensor)):
+            held = _with_holes(value, tensors, texts, ends)
+            parts.append(held.text if isinstance(held, _Hole) else pprint.pformat(held))
         else:
             parts.append(str(value))
     stream = _stream_name(output_stream)
     (sys.stdout if stream == "stdout" else sys.stderr).flush()
-    return thalweg._print(sep.join(parts), tensors, stream, summarize, end, name)
+    template = sep.join(parts)
+    if texts:
+        template, tensors = "{}", [_filled(template, tensors, texts, ends)]
+    return thalweg._print(template, tensors, stream, summarize, end, name)
 
 
 globals()["print"] = _print

@@ -81,7 +81,8 @@ TW_API(linalg_adjoint, "linalg.adjoint(matrix: tensor, name: str = None) -> tens
     return tw_linalg_matrix_transpose(args->matrix, .conjugate = true);
 }
 
-TW_API(linalg_normalize, "linalg.normalize(tensor: tensor, ord: value = None, axis: ints = None, name: str = None) -> tensors",
+TW_API(linalg_normalize,
+       "linalg.normalize(tensor: tensor, ord: value = None, axis: ints = None, name: str = None) -> tensors<tuple>",
        "The tensor divided by its norm over axes, and the norm.\n"
        "tensor: a tensor\n"
        "ord: which norm, as for `tf.norm`; None: `euclidean`\n"

@@ -23,7 +23,7 @@ static tw_tensors eigen(tw_tensor *tensor, bool vectors)
     return tw__call_many(&tw__op_SelfAdjointEigV2, TW_IN(tensor), 1, TW_WITH(TW_A_BOOL("compute_v", vectors)), 1, 2);
 }
 
-TW_API(linalg_eigh, "linalg.eigh|compat.v1.self_adjoint_eig(tensor: tensor, name: str = None) -> tensors",
+TW_API(linalg_eigh, "linalg.eigh|compat.v1.self_adjoint_eig(tensor: tensor, name: str = None) -> tensors<tuple>",
        "Eigenvalues, ascending, and eigenvectors (columns) of each Hermitian matrix, whose lower triangle counts.\n"
        "returns: eigenvalues [..., M] and eigenvectors [..., M, M]")
 {

@@ -13,7 +13,7 @@ static tw_tensors eigen(tw_tensor *tensor, bool vectors)
                          TW_WITH(TW_A_BOOL("compute_v", vectors), TW_A_TYPE("Tout", wide ? TW_COMPLEX128 : TW_COMPLEX64)), 2, 2);
 }
 
-TW_API(linalg_eig, "linalg.eig|eig(tensor: tensor, name: str = None) -> tensors",
+TW_API(linalg_eig, "linalg.eig|eig(tensor: tensor, name: str = None) -> tensors<tuple>",
        "Eigenvalues and eigenvectors (columns) of each square matrix, complex and in no order.\n"
        "returns: eigenvalues [..., M] and eigenvectors [..., M, M]")
 {

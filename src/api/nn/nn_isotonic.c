@@ -21,7 +21,8 @@ static tw_tensor *rows_of(tw__temps *t, tw_tensor *x)
     return TW_TEMP(Reshape, x, shape);
 }
 
-TW_API(nn_isotonic_regression, "nn.isotonic_regression(inputs: tensor, decreasing: bool = True, axis: int = -1) -> tensors",
+TW_API(nn_isotonic_regression,
+       "nn.isotonic_regression(inputs: tensor, decreasing: bool = True, axis: int = -1) -> tensors<IsotonicRegression>",
        "The falling (or rising) numbers that are nearest to the inputs along an axis, and the runs in which they are equal.\n"
        "decreasing: True: the result falls; False: it rises\n"
        "axis: the dimension along which values fall or rise\n"

@@ -83,7 +83,7 @@ TW_API(
 
 TW_API(nn_max_pool_with_argmax,
        "nn.max_pool_with_argmax(input: tensor, ksize: ints, strides: ints, padding: str, data_format: str = NHWC, "
-       "output_dtype: dtype = int64, include_batch_in_index: bool = False, name: str = None) -> tensors",
+       "output_dtype: dtype = int64, include_batch_in_index: bool = False, name: str = None) -> tensors<MaxPoolWithArgmax>",
        "The greatest value of each window of images, and where it stands.\n"
        "output_dtype: the dtype of the positions\n"
        "include_batch_in_index: True: positions count through the whole batch; False: each image begins at 0\n"

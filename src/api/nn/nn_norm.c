@@ -66,7 +66,8 @@ tw_status tw__moments(tw_tensor *x, tw_ints axes, bool keepdims, tw_tensor **mea
     return tw__error_status();
 }
 
-TW_API(nn_moments, "nn.moments(x: tensor, axes: ints, shift: value = None, keepdims: bool = False, name: str = None) -> tensors",
+TW_API(nn_moments,
+       "nn.moments(x: tensor, axes: ints, shift: value = None, keepdims: bool = False, name: str = None) -> tensors<tuple>",
        "The mean and the variance over axes.\n"
        "axes: the dimensions to reduce\n"
        "shift: kept for old programs; it is not used\n"
@@ -114,7 +115,7 @@ tw_status tw__weighted_moments(tw_tensor *x, tw_ints axes, tw_tensor *weights, b
 
 TW_API(
     nn_weighted_moments,
-    "nn.weighted_moments(x: tensor, axes: ints, frequency_weights: tensor, keepdims: bool = False, name: str = None) -> tensors",
+    "nn.weighted_moments(x: tensor, axes: ints, frequency_weights: tensor, keepdims: bool = False, name: str = None) -> tensors<tuple>",
     "The mean and the variance over axes, every element counted as often as its weight says.\n"
     "axes: the dimensions to reduce\n"
     "frequency_weights: a weight for each element; its shape can be broadcast with that of `x`")
@@ -218,14 +219,15 @@ TW_API(nn_sufficient_statistics,
     return result.list.items ? result : (tw_value){ .kind = TW_VALUE_NONE };
 }
 
-TW_API(nn_normalize_moments,
-       "nn.normalize_moments(counts: tensor, mean_ss: tensor, variance_ss: tensor, shift: tensor?, name: str = None) -> tensors",
-       "Mean and variance of what sufficient_statistics gives.\n"
-       "counts: how many elements were summed\n"
-       "mean_ss: the sum of the elements, less the shift\n"
-       "variance_ss: the sum of the squares of the elements less the shift\n"
-       "shift: the shift of `sufficient_statistics`; None: 0\n"
-       "returns: the mean and the variance")
+TW_API(
+    nn_normalize_moments,
+    "nn.normalize_moments(counts: tensor, mean_ss: tensor, variance_ss: tensor, shift: tensor?, name: str = None) -> tensors<tuple>",
+    "Mean and variance of what sufficient_statistics gives.\n"
+    "counts: how many elements were summed\n"
+    "mean_ss: the sum of the elements, less the shift\n"
+    "variance_ss: the sum of the squares of the elements less the shift\n"
+    "shift: the shift of `sufficient_statistics`; None: 0\n"
+    "returns: the mean and the variance")
 {
     TW_TEMPS(t);
     tw_tensor *divisor = TW_TEMP(Reciprocal, args->counts), *moved = TW_TEMP(Mul, args->mean_ss, divisor);

@@ -83,7 +83,7 @@ TW_API(
     quantize,
     "quantization.quantize|compat.v1.quantize(input: tensor<float32>, min_range: tensor<float32>, max_range: tensor<float32>, T: dtype, "
     "mode: str = MIN_COMBINED, round_mode: str = HALF_AWAY_FROM_ZERO, name: str = None, narrow_range: bool = False, "
-    "axis: int = None, ensure_minimum_range: float = 0.01) -> tensors",
+    "axis: int = None, ensure_minimum_range: float = 0.01) -> tensors<QuantizeV2>",
     "Floats of a range as small integers, and the range that they stand for.\n"
     "input: the floats\n"
     "min_range: the lower end of the range, or one for each part along `axis`\n"

@@ -30,7 +30,7 @@ static tw_tensors sample(const tw_op *op, tw_tensor *classes, int64_t seed, cons
            4)
 TW_API(
     random_uniform_candidate_sampler,
-    "random.uniform_candidate_sampler|compat.v1.nn.uniform_candidate_sampler(true_classes: tensor<int64>, num_true: int, num_sampled: int, unique: bool, range_max: int, seed: int = None, name: str = None) -> tensors",
+    "random.uniform_candidate_sampler|compat.v1.nn.uniform_candidate_sampler(true_classes: tensor<int64>, num_true: int, num_sampled: int, unique: bool, range_max: int, seed: int = None, name: str = None) -> tensors<UniformCandidateSampler>",
     "Classes, all equally likely, with how often the true ones and these are expected.")
 {
     return SAMPLE(UniformCandidateSampler);
@@ -38,7 +38,7 @@ TW_API(
 
 TW_API(
     random_log_uniform_candidate_sampler,
-    "random.log_uniform_candidate_sampler|compat.v1.nn.log_uniform_candidate_sampler(true_classes: tensor<int64>, num_true: int, num_sampled: int, unique: bool, range_max: int, seed: int = None, name: str = None) -> tensors",
+    "random.log_uniform_candidate_sampler|compat.v1.nn.log_uniform_candidate_sampler(true_classes: tensor<int64>, num_true: int, num_sampled: int, unique: bool, range_max: int, seed: int = None, name: str = None) -> tensors<LogUniformCandidateSampler>",
     "Classes whose chances fall as those of words do, with how often the true ones and these are expected.")
 {
     return SAMPLE(LogUniformCandidateSampler);
@@ -46,7 +46,7 @@ TW_API(
 
 TW_API(
     random_learned_unigram_candidate_sampler,
-    "random.learned_unigram_candidate_sampler|nn.learned_unigram_candidate_sampler(true_classes: tensor<int64>, num_true: int, num_sampled: int, unique: bool, range_max: int, seed: int = None, name: str = None) -> tensors",
+    "random.learned_unigram_candidate_sampler|nn.learned_unigram_candidate_sampler(true_classes: tensor<int64>, num_true: int, num_sampled: int, unique: bool, range_max: int, seed: int = None, name: str = None) -> tensors<LearnedUnigramCandidateSampler>",
     "Classes as often as they have been true ones so far, with how often the true ones and these are expected.")
 {
     return SAMPLE(LearnedUnigramCandidateSampler);
@@ -54,7 +54,7 @@ TW_API(
 
 TW_API(
     random_all_candidate_sampler,
-    "random.all_candidate_sampler|nn.all_candidate_sampler(true_classes: tensor<int64>, num_true: int, num_sampled: int, unique: bool, seed: int = None, name: str = None) -> tensors",
+    "random.all_candidate_sampler|nn.all_candidate_sampler(true_classes: tensor<int64>, num_true: int, num_sampled: int, unique: bool, seed: int = None, name: str = None) -> tensors<AllCandidateSampler>",
     "All classes, each expected once.")
 {
     return sample(&tw__op_AllCandidateSampler, args->true_classes, args->seed,
@@ -67,7 +67,7 @@ TW_API(
     random_fixed_unigram_candidate_sampler,
     "random.fixed_unigram_candidate_sampler|nn.fixed_unigram_candidate_sampler(true_classes: tensor<int64>, num_true: int, num_sampled: int, unique: bool, "
     "range_max: int, vocab_file: str = '', distortion: float = 1.0, num_reserved_ids: int = 0, num_shards: int = 1, "
-    "shard: int = 0, unigrams: value = None, seed: int = None, name: str = None) -> tensors",
+    "shard: int = 0, unigrams: value = None, seed: int = None, name: str = None) -> tensors<FixedUnigramCandidateSampler>",
     "Classes by weights that are given, or stand in a file, with how often the true ones and these are expected.\n"
     "vocab_file: a file with a line for each class whose last column, behind a comma, is its weight\n"
     "distortion: the power that weights are raised to; 0: all classes are equally likely\n"

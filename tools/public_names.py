@@ -8,6 +8,7 @@ import types
 TOP = "thalweg"
 # Whole trees that are other names for what stands elsewhere, or nobody's business.
 HIDDEN = ("compat.v2", "keras.src", "keras.__internal__", "compat.v1.compat")
+LISTED = ("autograph", "autograph.experimental")  # packages of several files, whose `__all__` is what is public
 
 
 def package(folder):
@@ -38,6 +39,8 @@ def modules(tf):
         newer = sys.modules.get(TOP + path.removeprefix("compat.v1")) if path.startswith("compat.v1") else None
         found = members(module, dir(newer) if newer else ())  # names of TensorFlow 2 that TensorFlow 1 has, too, are looked up there
         out[path] = {}
+        if path in LISTED:
+            found = {name: value for name, value in found.items() if name in module.__all__}
         for name, value in sorted(found.items(), key=lambda entry: (entry[0] == "compat", entry[0])):
             below = path + "." + name if path else name
             if not isinstance(value, types.ModuleType):

@@ -1,5 +1,5 @@
 """What is written about rows (see collect_rows.py): the text of a row taken apart, arguments that src/spec/arguments.txt describes for many
-rows at once, and the docstrings that are made of both.
+rows at once, and python/arguments for functions that are written in Python, and the docstrings that are made of both.
 
 A row's text is its summary, then lines in any order:
     NAME: what the argument is         returns: what comes back         raises: ERROR: when
@@ -71,30 +71,32 @@ class Text:
 class Glossary:
     """src/spec/arguments.txt: what arguments of a name are, wherever the row does not say it. Behind a line [keras.layers.* data.*] an entry
     counts only for rows with such a path; `axis (ints): …` only for that kind. What fits most narrowly is taken."""
-    def __init__(self, path):
+    def __init__(self, *paths):
         self.entries, self.used = {}, set()
-        scope = ["*"]
-        if os.path.exists(path):
-            with open(path, encoding="utf-8") as f:
-                lines = f.read().splitlines()
-            for number, line in enumerate(lines, 1):
-                entry = re.match(r"(\w+)(?: \((\w+)\))?: (.+)$", line)
-                if line.startswith("[") and line.endswith("]"):
-                    scope = line[1:-1].split()
-                elif entry:
-                    name, kind, text = entry.groups()
-                    for pattern in scope:
-                        key = (name, kind, pattern)
-                        if key in self.entries:
-                            raise BadText("%s:%d: a second entry for %s" % (path, number, name))
-                        self.entries[key] = number, text
-                elif line and not line.startswith("#"):
-                    raise BadText("%s:%d: the line is not 'name: what it is'" % (path, number))
+        for path in paths:
+            self.read(path)
         self.patterns = {}
         for name, kind, pattern in self.entries:
             self.patterns.setdefault(name, []).append((pattern, kind))
         for found in self.patterns.values():
             found.sort(key=lambda entry: (-len(entry[0]), entry[1] is None))
+
+    def read(self, path):
+        scope = ["*"]
+        with open(path, encoding="utf-8") as f:
+            lines = f.read().splitlines()
+        for number, line in enumerate(lines, 1):
+            entry, place = re.match(r"(\w+)(?: \((\w+)\))?: (.+)$", line), "%s:%d" % (os.path.basename(path), number)
+            if line.startswith("[") and line.endswith("]"):
+                scope = line[1:-1].split()
+            elif entry:
+                name, kind, text = entry.groups()
+                for pattern in scope:
+                    if (name, kind, pattern) in self.entries:
+                        raise BadText("%s: a second entry for %s" % (place, name))
+                    self.entries[name, kind, pattern] = place, text
+            elif line and not line.startswith("#"):
+                raise BadText("%s: the line is not 'name: what it is'" % place)
 
     def find(self, name, kind, paths):
         """The narrowest entry for an argument of a row with these paths; a kind of None fits all."""
@@ -103,8 +105,8 @@ class Glossary:
                 continue
             start = pattern.removesuffix("*")
             if any(path.startswith(start) if pattern.endswith("*") else path == pattern for path in paths):
-                number, text = self.entries[name, wanted, pattern]
-                self.used.add(number)
+                place, text = self.entries[name, wanted, pattern]
+                self.used.add(place)
                 return text
         return None
 
@@ -182,7 +184,7 @@ class Reference:
         """The entries of the glossary that no row needs, as "line: name"."""
         for row in self.rows.values():
             self.docstring(row)
-        return ["%d: %s" % (number, key[0]) for key, (number, _) in self.glossary.entries.items() if number not in self.glossary.used]
+        return ["%s: %s" % (place, key[0]) for key, (place, _) in self.glossary.entries.items() if place not in self.glossary.used]
 
     def undescribed(self):
         """(row, field) where nobody said what an argument of a public row is."""

@@ -14,9 +14,10 @@ typedef struct call_description {
     Py_ssize_t training_at, mask_at;         /* places among the positional arguments behind the first; -1: by name only */
 } call_description;
 
+/* A row's function, or what stands for one (thalweg._layer_call). */
 static bool is_row(PyObject *function)
 {
-    return function && Py_TYPE(function) == tw__py_function_type;
+    return function && (Py_TYPE(function) == tw__py_function_type || PyObject_HasAttrString(function, "_row"));
 }
 
 bool tw__py_overrides(PyObject *self, const char *name)

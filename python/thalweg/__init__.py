@@ -216,11 +216,11 @@ def inside_function():
 
 
 def _load_data_of(dataset):
-    def load_data(*args, **kwargs):
+    def load_data(path="mnist.npz"):
         """((x_train, y_train), (x_test, y_test)) as NumPy arrays."""
-        x_train, y_train, x_test, y_test = dataset._load_data(*args, **kwargs)
+        x_train, y_train, x_test, y_test = dataset._load_data(*(() if path is None else (path,)))
         return (x_train, y_train), (x_test, y_test)
-    dataset.load_data = load_data
+    dataset.load_data = load_data if dataset is keras.datasets.mnist else lambda: load_data(None)  # noqa: F821
 
 
 for _dataset in (keras.datasets.mnist, keras.datasets.fashion_mnist):  # noqa: F821
@@ -235,7 +235,7 @@ def get_logger():
 
 
 from thalweg import _finder, _gfile, _variable  # noqa: E402, F401
-from thalweg import _auto_config, _keras_objects, _keras_saving, _legacy_optimizers, _metrics, _optimizers, _random, _spec  # noqa: E402, F401
+from thalweg import _auto_config, _keras_objects, _keras_saving, _layer_call, _legacy_optimizers, _metrics, _optimizers, _random, _spec  # noqa: E402, F401
 
 
 _loading = _thread.RLock()

@@ -48,6 +48,8 @@ tw_status tw__first_value_end(tw__part *part);
 /* Which collections the thread's next variables of lasting graphs join; NULL: the usual ones. Ends in NULL. */
 extern _Thread_local const char *const *tw__variable_collections;
 tw_variable *tw__variable_new(tw_tensor *initial, const char *name, bool trainable, const tw_shape *shape);
+/* By the words of tf.Variable's arguments, which were checked. */
+void tw__variable_keep_copies(tw_variable *variable, const char *synchronization, const char *aggregation);
 /* The variable gets its resource (taken; NULL after a failure) and the handle on it. */
 tw_status tw__variable_hold(tw_variable *variable, tw__resource *resource, bool trainable);
 /* A variable without a value that looks like another one: what the body of a function gets for a variable among the arguments. */

@@ -171,12 +171,17 @@ static uint8_t place_of(const char *word, const char *const *list)
 static const char *const synchronizations[] = { "AUTO", "NONE", "ON_WRITE", "ON_READ", NULL };
 static const char *const aggregations[] = { "NONE", "SUM", "MEAN", "ONLY_FIRST_REPLICA", NULL };
 
+void tw__variable_keep_copies(tw_variable *variable, const char *synchronization, const char *aggregation)
+{
+    variable->synchronization = place_of(synchronization, synchronizations);
+    variable->aggregation = place_of(aggregation, aggregations);
+}
+
 static tw_status variable_init(void *self, const void *given)
 {
     const tw_variable_args *args = given;
     tw_variable *variable = self;
-    variable->synchronization = place_of(args->synchronization, synchronizations);
-    variable->aggregation = place_of(args->aggregation, aggregations);
+    tw__variable_keep_copies(variable, args->synchronization, args->aggregation);
     variable->constraint = tw_retain(args->constraint);
     if (args->variable_def.kind != TW_VALUE_NONE)
         return tw__fail(TW_VALUE_ERROR,

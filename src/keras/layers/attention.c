@@ -162,7 +162,7 @@ static tw_status attention_settle(void *self, const void *given)
 
 TW_CLASS(
     layers_attention,
-    "keras.layers.Attention(use_scale: bool = False, score_mode: str {dot, concat} = dot, dropout: float = 0.0, **layer) -> layer",
+    "keras.layers.Attention(use_scale: bool = False, score_mode: str {dot, concat} = dot, *, dropout: float = 0.0, **layer) -> layer",
     .parent = &tw__class_layer, .size = sizeof(attention), .settle = attention_settle, .methods = &attention_methods,
     .doc = "Attention by products of queries and keys.\n"
            "use_scale: True: scores are multiplied with a number that is learnt\n"
@@ -170,7 +170,7 @@ TW_CLASS(
            "dropout: the part of the attention weights that training drops");
 
 TW_CLASS(layers_additive_attention,
-         "keras.layers.AdditiveAttention(use_scale: bool = True, dropout: float = 0.0, **layer) -> layer",
+         "keras.layers.AdditiveAttention(use_scale: bool = True, *, dropout: float = 0.0, **layer) -> layer",
          .parent = &tw__class_layer, .size = sizeof(attention), .settle = attention_settle, .methods = &attention_methods,
          .doc = "Attention by sums of queries and keys.\n"
                 "use_scale: True: the elements of the sums have weights that are learnt\n"
@@ -345,6 +345,35 @@ static const tw__layer_methods multi_methods = {
     .config = multi_config,
     .own_config = " value_dim output_shape attention_axes "
 };
+
+TW_METHOD(multi_head_attention_output_shape,
+          "keras.layers.MultiHeadAttention.compute_output_shape(self: layer, query_shape: shape, value_shape: shape, "
+          "key_shape: shape = None) -> shape",
+          "The shape of the output for a query and values of these shapes.\n"
+          "query_shape: the shape of the query\n"
+          "value_shape: the shape of the values\n"
+          "key_shape: the shape of the keys; None: that of the values\n"
+          "raises: ValueError: keys and values have different dimensions before the last")
+{
+    const tw_layers_multi_head_attention_args *own = tw_object_config(args->self);
+    const tw_shape *key = args->key_shape.rank >= 0 ? &args->key_shape : &args->value_shape;
+    bool fits = key->rank == args->value_shape.rank;
+    for (int i = 0; fits && i + 1 < key->rank; i++)
+        fits = key->dims[i] == args->value_shape.dims[i];
+    if (!fits || args->query_shape.rank < 1) {
+        tw__owned char *value = tw__shape_tuple(&args->value_shape), *other = tw__shape_tuple(key);
+        tw__fail(TW_VALUE_ERROR, "All dimensions of `value` and `key`, except the last one, must be equal. Received %s and %s",
+                 value ? value : "", other ? other : "");
+        return TW_UNKNOWN_SHAPE;
+    }
+    tw_shape shape = args->query_shape;
+    if (own->output_shape.rank > 0) {
+        shape.rank--;
+        for (int i = 0; i < own->output_shape.rank && shape.rank < TW_MAX_RANK; i++)
+            shape.dims[shape.rank++] = own->output_shape.dims[i];
+    }
+    return shape;
+}
 
 TW_CLASS(
     layers_multi_head_attention,

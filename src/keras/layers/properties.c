@@ -134,29 +134,59 @@ TW_METHOD(layer_compute_output_shape, "keras.layers.Layer.compute_output_shape(s
     return tw__layer_output_shape(args->self, &args->input_shape, &shape) == TW_OK ? shape : TW_UNKNOWN_SHAPE;
 }
 
+/* As Variable's; how the copies of replicas are kept. */
+#define COPIES                                                                \
+    "synchronization: str {AUTO, NONE, ON_WRITE, ON_READ} = AUTO since 0.2, " \
+    "aggregation: str {NONE, SUM, MEAN, ONLY_FIRST_REPLICA} = NONE since 0.2"
+
 TW_METHOD(
     layer_add_weight,
     "keras.layers.Layer.add_weight|keras.layers.Layer.add_variable(self: layer, name: str = None, shape: shape = None, dtype: dtype = None, "
-    "initializer: named<initializer> = None, regularizer: named<regularizer> = None, trainable: bool = True, "
-    "constraint: named<constraint> = None) -> variable",
+    "initializer: named<initializer> = None, regularizer: named<regularizer> = None, trainable: bool = True shown None, "
+    "constraint: named<constraint> = None, use_resource: bool = True shown None since 0.2, " COPIES
+    ", *, experimental_autocast: bool = True since 0.2) -> variable",
     "Makes a variable and tracks it under its name.\n"
     "name: the name of the variable\n"
     "shape: the shape of the variable\n"
     "dtype: the dtype of the variable; None: that of the layer's weights\n"
-    "trainable: whether training changes the variable")
+    "trainable: whether training changes the variable; None: True, unless `synchronization` is ON_READ\n"
+    "use_resource: kept for old programs; variables are always resources\n"
+    "experimental_autocast: False: reading the variable does not cast it to the layer's compute dtype")
 {
     if (tw__regularizer_check(args->regularizer) != TW_OK)
         return NULL;
     if (tw__constraint_check(args->constraint) != TW_OK)
         return NULL;
-    bool trainable = args->trainable && !tw__is(args->self, &tw__class_metric);
+    bool apart = args->synchronization && strcmp(args->synchronization, "ON_READ") == 0;
+    bool trainable = args->trainable && !apart && !tw__is(args->self, &tw__class_metric);
     tw_variable *variable = tw__layer_add_weight(args->self, args->name, &args->shape, args->dtype, args->initializer, trainable);
+    if (variable && !tw__is(args->self, &tw__class_metric))
+        tw__variable_keep_copies(variable, args->synchronization, args->aggregation);
+    if (variable && !args->experimental_autocast)
+        variable->autocasts = false;
     if (variable && args->constraint) {
         tw_auto tw_callable *constraint = tw__constraint_get(args->constraint);
         tw__set(&variable->constraint, constraint);
     }
     if (variable && args->regularizer && tw__layer_regularize(args->self, variable, args->regularizer) != TW_OK)
         return NULL;
+    return tw_retain(variable);
+}
+
+TW_METHOD(metric_make_weight,
+          "keras.metrics.Metric.add_weight(self: metric, name: str, shape: shape = (), "
+          "aggregation: str {NONE, SUM, MEAN, ONLY_FIRST_REPLICA} = SUM, "
+          "synchronization: str {AUTO, NONE, ON_WRITE, ON_READ} = ON_READ, initializer: named<initializer> = None, "
+          "dtype: dtype = None) -> variable",
+          "Makes a variable of a metric, which training does not change.\n"
+          "name: the name of the variable\n"
+          "shape: the shape of the variable\n"
+          "dtype: the dtype of the variable; None: that of the metric")
+{
+    tw_layer *layer = (tw_layer *)args->self;
+    tw_variable *variable = tw__layer_add_weight(layer, args->name, &args->shape, args->dtype, args->initializer, false);
+    if (variable)
+        tw__variable_keep_copies(variable, args->synchronization, args->aggregation);
     return tw_retain(variable);
 }
 

@@ -218,3 +218,61 @@ tw_value tw__layer_call_values(tw_layer *layer, const tw_value *given, int count
         tw_value_free(&all[i]);
     return result;
 }
+
+/* ---- a layer's own computation, without what a call does besides ---- */
+
+/* Arguments by name at their places; borrowed. */
+static tw_status place(const tw_layer *layer, const char *arguments, const tw_value *named, tw_value *all)
+{
+    for (int64_t i = 0; named->kind == TW_VALUE_DICT && i + 1 < named->list.count; i += 2) {
+        const tw_value *name = &named->list.items[i], *value = &named->list.items[i + 1];
+        int at = tw__layer_argument(arguments, name->s.data);
+        if (value->kind == TW_VALUE_NONE)
+            continue;
+        if (at < 1)
+            return tw__fail(TW_TYPE_ERROR, "%s.call() got an unexpected keyword argument '%s'", tw_class_name(layer),
+                            name->s.data);
+        all[at] = *value;
+    }
+    return TW_OK;
+}
+
+/* Of a layer of one tensor, which may get a mask. */
+static tw_value call_one(tw_layer *layer, tw_value *all, const char *arguments, const tw_value *training)
+{
+    int mask_at = tw__layer_argument(arguments, "mask");
+    const tw_value *mask = mask_at > 0 ? &all[mask_at] : NULL;
+    tw_auto tw_tensor *input = all[0].kind != TW_VALUE_TENSOR          ? NULL
+                               : mask && mask->kind == TW_VALUE_TENSOR ? tw__masked_copy(all[0].tensor, mask->tensor)
+                                                                       : tw_retain(all[0].tensor);
+    if (!input && tw_error_code() == TW_OK)
+        tw__fail(TW_TYPE_ERROR, "%s \"%s\" takes one tensor", tw_class_name(layer), layer->name);
+    tw_layer_own_call_args one = { .tw_size = sizeof one, .self = layer, .inputs = input, .training = *training };
+    return tw__tensor_value(input ? tw__impl_layer_own_call(&one) : NULL);
+}
+
+TW_METHOD(layer_call_named,
+          "keras.layers.Layer._call(self: layer, inputs: value, named: value = None, training: value = None) -> value",
+          "What the layer computes of several arguments, without what a call of it does besides.\n"
+          "inputs: a tensor, or several in a list, tuple or dict\n"
+          "named: a dict of the other arguments that the layer's `call` takes, by their names\n"
+          "training: whether the layer trains; None: as the call around it says")
+{
+    tw_layer *layer = args->self;
+    const tw__layer_methods *methods = tw__methods(layer);
+    const char *arguments = methods->arguments ? methods->arguments : "inputs";
+    tw_value all[MOST_ARGUMENTS] = { args->inputs }, result = { .kind = TW_VALUE_NONE };
+    const tw_value *training = &args->training;
+    int said = training->kind == TW_VALUE_BOOL ? training->b : training->kind == TW_VALUE_INT ? training->i != 0 : -1;
+    if (place(layer, arguments, &args->named, all) != TW_OK)
+        return result;
+    if (methods->call_structure && all[0].kind != TW_VALUE_TENSOR)
+        return methods->call_structure(layer, &all[0], said);
+    if (!methods->call_values)
+        return call_one(layer, all, arguments, training);
+    if (build(layer, all) == TW_OK)
+        result = methods->call_values(layer, all, said);
+    if (result.kind == TW_VALUE_NONE && tw_error_code() == TW_OK)
+        tw__fail(TW_TYPE_ERROR, "%s \"%s\": arguments of other kinds are expected", tw_class_name(layer), layer->name);
+    return result;
+}

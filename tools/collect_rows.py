@@ -16,6 +16,7 @@ loops that ops' rows name (`.unary`, `.binary`) are declared in rows.h. An inden
 
 usage: collect_rows.py SRC OUT
 """
+import glob
 import os
 import re
 import sys
@@ -71,6 +72,8 @@ def words_of(text, known):
 def split_top(text, mark):
     parts, depth, last = [], 0, 0
     for i, c in enumerate(text):
+        if text[:i].count("'") % 2:
+            continue
         if c in "(<{[":
             depth += 1
         elif c in ")}]" or (c == ">" and depth and text[:i].count("<") > text[:i].count(">")):
@@ -103,6 +106,7 @@ class Field:
         since = re.search(r"\s+since\s+(\d+)\.(\d+)$", text)  # an option added later: it comes last in the C struct
         self.since = (int(since.group(1)), int(since.group(2))) if since else (0, 0)
         text = text[:since.start()] if since else text
+        text, _, self.shown = text.partition(" shown ")  # the default in words, where C's is only "not given"
         m = re.match(r"(\w+)\s*:\s*(.+?)(?:\s*=\s*(.+))?$", text)
         if not m:
             raise Bad("argument %r is not 'name: type = default'" % text)
@@ -191,7 +195,7 @@ class Field:
             words.append("%s %s" % (">" if self.exclusive else ">=", self.minimum))
         if self.kind in ("HANDLES", "PAIRS", "NAMED") and self.word and self.word != "object":
             words.append("%s: %s" % ("a name or a handle" if self.kind == "NAMED" else "handles", self.word))
-        d = self.default
+        d = self.shown or self.default
         if d is not None and not self.rest:
             shown = {"None": "none", "True": "true", "False": "false"}.get(d, '"%s"' % d.strip("'") if self.kind in ("STR", "NAMED") else d)
             words.append("default: " + shown)
@@ -278,7 +282,7 @@ class Row:
                 self.bases.append(part[2:])
             else:
                 self.fields.append(Field(part, keyword_only))
-        self.text = re.sub(r"\s+since \d+\.\d+", "", text)
+        self.text = re.sub(r"= (?:\([^()]*\)|[^=,()]+) shown ", "= ", re.sub(r"\s+since \d+\.\d+", "", text))
         if self.role in ("METHOD", "PROPERTY") and (not self.fields or self.fields[0].name != "self"):
             raise Bad("the first argument of a method is self")
 
@@ -541,13 +545,18 @@ def write_reference(path, ops, texts):
     write(path, reference.written(known))
 
 
+def argument_files(src):
+    """Where arguments of many rows, and of functions that are written in Python, are described."""
+    return glob.glob(os.path.join(src, "spec", "arguments.txt")) + sorted(glob.glob(os.path.join(os.path.dirname(os.path.abspath(src)), "python", "arguments", "*.txt")))
+
+
 def described(src):
     """(ops, rows, their texts) of the rows under src; problems end the program."""
     ops, rows, problems = scan(src)
     if problems:
         sys.exit("\n".join(problems))
     try:
-        return ops, rows, reference.Reference(rows, reference.Glossary(os.path.join(src, "spec", "arguments.txt")))
+        return ops, rows, reference.Reference(rows, reference.Glossary(*argument_files(src)))
     except reference.BadText as e:
         sys.exit(str(e))
 

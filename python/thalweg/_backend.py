@@ -68,7 +68,7 @@ BACKEND.update({
     "abs": tf.abs, "exp": tf.exp, "log": _math.log, "sqrt": tf.sqrt, "square": tf.square, "sin": tf.sin, "cos": tf.cos, "sign": tf.sign,
     "round": tf.round, "maximum": tf.maximum, "minimum": tf.minimum, "equal": tf.equal, "not_equal": tf.not_equal,
     "greater": tf.greater, "greater_equal": tf.greater_equal, "less": tf.less, "less_equal": tf.less_equal, "cast": tf.cast,
-    "map_fn": tf.map_fn,
+    "map_fn": lambda fn, elems, name=None, dtype=None: tf.map_fn(fn, elems, dtype=dtype, name=name),
     "sigmoid": _nn.sigmoid, "tanh": _nn.tanh, "elu": _keras.activations.elu,
     "hard_sigmoid": _keras.activations.hard_sigmoid, "name_scope": tf.name_scope,
 })
@@ -119,8 +119,8 @@ _OTHERS = {  # with their texts, or the functions that lend them
     "count_params": (lambda x: x.shape.num_elements(), "The number of elements."),
     "categorical_crossentropy": (lambda target, output, from_logits=False, axis=-1: _keras.losses.categorical_crossentropy(
         target, output, from_logits=from_logits, axis=axis), _keras.losses.categorical_crossentropy),
-    "sparse_categorical_crossentropy": (lambda target, output, from_logits=False, axis=-1: _keras.losses.sparse_categorical_crossentropy(
-        target, output, from_logits=from_logits, axis=axis), _keras.losses.sparse_categorical_crossentropy),
+    "sparse_categorical_crossentropy": (lambda target, output, from_logits=False, axis=-1, ignore_class=None: _keras.losses.sparse_categorical_crossentropy(
+        target, output, from_logits=from_logits, axis=axis, ignore_class=ignore_class), _keras.losses.sparse_categorical_crossentropy),
     "ndim": (lambda x: x.shape.rank, tf.rank), "dtype": (lambda x: x.dtype.name, "The name of the dtype."),
     "eval": (lambda x: x.numpy(), "The value as NumPy's."),
     "arange": (lambda start, stop=None, step=1, dtype="int32": tf.cast(tf.range(start, stop, step) if stop is not None else tf.range(0, start, step), dtype),

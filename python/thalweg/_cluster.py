@@ -299,12 +299,20 @@ class MultiWorkerMirroredStrategy(tf.distribute._rows.MirroredStrategy, metaclas
         return made
 
 
+class _ExperimentalMultiWorkerMirroredStrategy(MultiWorkerMirroredStrategy):
+    """The same under its older name, which took how workers talk first."""
+
+    def __new__(cls, communication=None, cluster_resolver=None):
+        return MultiWorkerMirroredStrategy(cluster_resolver)
+
+
+_ExperimentalMultiWorkerMirroredStrategy.__name__ = _ExperimentalMultiWorkerMirroredStrategy.__qualname__ = "MultiWorkerMirroredStrategy"
 RESOLVERS = {cls.__name__: cls for cls in (ClusterResolver, SimpleClusterResolver, TFConfigClusterResolver, TPUClusterResolver)}
 for _name in ("GCEClusterResolver", "KubernetesClusterResolver", "SlurmClusterResolver", "UnionResolver"):
     RESOLVERS[_name] = _unsupported(_name, "other machines can't be used")
 STRATEGIES = {"TPUStrategy": TPUStrategy, "ParameterServerStrategy": ParameterServerStrategy,
               "MultiWorkerMirroredStrategy": MultiWorkerMirroredStrategy, "Server": _unsupported("Server", "other machines can't be used")}
 EXPERIMENTAL = {"TPUStrategy": _ExperimentalTPUStrategy, "ParameterServerStrategy": ParameterServerStrategy,
-                "MultiWorkerMirroredStrategy": MultiWorkerMirroredStrategy,
+                "MultiWorkerMirroredStrategy": _ExperimentalMultiWorkerMirroredStrategy,
                 "CentralStorageStrategy": _unsupported("CentralStorageStrategy", "use MirroredStrategy")}
 TPU = {"initialize_tpu_system": initialize_tpu_system, "shutdown_tpu_system": shutdown_tpu_system}

@@ -216,7 +216,9 @@ def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name="case"
         raise TypeError("'false_fn' must be callable.")
     functions = [function for _, function in checked] + ([] if default is None else [default])
     if not _core._tracing():
-        return _first_true([p for p, _ in checked], functions, exclusive)
+        result = _first_true([p for p, _ in checked], functions, exclusive)
+        single = not strict and len(functions) > 1 and isinstance(result, (list, tuple)) and len(result) == 1
+        return result[0] if single else result
     names = ["true_fn"] + ["false_fn"] * (len(functions) - 1)
     return _branches("tf.cond", names, functions, lambda flat: _core._case([p for p, _ in checked], flat, exclusive, name))
 

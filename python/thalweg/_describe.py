@@ -7,8 +7,11 @@ from thalweg import _core
 
 def split(text, mark=","):
     """The parts of a text between marks that stand in no brackets."""
-    parts, depth, last = [], 0, 0
+    parts, depth, last, quoted = [], 0, 0, False
     for i, c in enumerate(text):
+        quoted ^= c == "'"
+        if quoted:
+            continue
         if c in "([{<":
             depth += 1
         elif c in ")]}" or (c == ">" and depth):
@@ -32,7 +35,7 @@ def default_of(text):
         pass
     if text[0] in "([" and (not text[1:2].isalpha()):
         return tuple(default_of(t) for t in split(text[1:-1]))
-    return text.strip("'")
+    return text.strip("'").replace("\\t", "\t").replace("\\n", "\n")
 
 
 def parameters_of(text):
@@ -53,7 +56,9 @@ def parameters_of(text):
             kind = inspect.Parameter.KEYWORD_ONLY
         else:
             value = default_of(default) if default else inspect.Parameter.empty
-            out.append(inspect.Parameter(name, kind, default=_core.as_dtype(value) if kind_word == "dtype" and value not in (None, inspect.Parameter.empty) else value))
+            if kind_word == "dtype" and default not in (None, "None") and not default.startswith("'"):
+                value = _core.as_dtype(value)
+            out.append(inspect.Parameter(name, kind, default=value))
     if keyword_rest:
         out.append(inspect.Parameter("kwargs", inspect.Parameter.VAR_KEYWORD))
     return out

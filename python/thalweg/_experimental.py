@@ -58,7 +58,7 @@ class RowPartition:
         if nvals is None and nrows is None:
             raise ValueError("Either (or both) of nvals and nrows must be specified")
         count = nvals if nvals is not None else uniform_row_length * nrows
-        return cls._of(tf.RaggedTensor.from_uniform_row_length(tf.range(count), tf.cast(uniform_row_length, dtype or tf.int64), nrows, validate))
+        return cls._of(tf.RaggedTensor.from_uniform_row_length(tf.range(count), tf.cast(uniform_row_length, dtype or dtype_hint or tf.int64), nrows, validate))
 
     def _ragged(self):
         return tf.RaggedTensor.from_row_splits(tf.range(self._splits[-1]), self._splits, validate=False)

@@ -21,6 +21,13 @@ def _with_lr(init):
     return __init__
 
 
+def minimize(self, loss, var_list, grad_loss=None, name=None, tape=None):
+    """Computes the gradients of a loss and applies them."""
+    if grad_loss is not None:
+        raise NotImplementedError("minimize: the argument `grad_loss` is not supported; scale the loss")
+    return tf.keras.optimizers.Optimizer.minimize(self, loss, var_list, tape=tape)
+
+
 def weights(self):
     """The step counter and all slots; nothing before the first step."""
     return self.variables()
@@ -271,7 +278,7 @@ def install():
     base = legacy.Optimizer
     _install_own(base)
     base.weights, base.get_weights, base.set_weights = property(weights), get_weights, set_weights
-    base.get_gradients, base.get_updates = get_gradients, get_updates
+    base.get_gradients, base.get_updates, base.minimize = get_gradients, get_updates, minimize
     base.from_config = classmethod(_from_config)
     for name, hypers in _HYPERS.items():
         made = getattr(legacy, name)

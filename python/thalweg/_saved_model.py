@@ -332,9 +332,9 @@ def _path(path):
 class SaveOptions:
     """How a SavedModel is written. What would have to be done differently is refused."""
 
-    def __init__(self, namespace_whitelist=None, save_debug_info=False, function_aliases=None, experimental_debug_stripper=False,
-                 experimental_io_device=None, experimental_variable_policy=None, experimental_custom_gradients=True,
-                 experimental_image_format=False, experimental_skip_saver=False, experimental_sharding_callback=None, extra_tags=None):
+    def __init__(self, namespace_whitelist=None, save_debug_info=False, function_aliases=None, experimental_io_device=None,
+                 experimental_variable_policy=None, experimental_custom_gradients=True, experimental_image_format=False, experimental_skip_saver=False, *,
+                 experimental_debug_stripper=False, experimental_sharding_callback=None, extra_tags=None):
         given = dict(save_debug_info=save_debug_info, function_aliases=function_aliases, experimental_debug_stripper=experimental_debug_stripper,
                      experimental_variable_policy=experimental_variable_policy, experimental_image_format=experimental_image_format,
                      experimental_skip_saver=experimental_skip_saver, experimental_sharding_callback=experimental_sharding_callback,

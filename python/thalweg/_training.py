@@ -281,17 +281,22 @@ class Methods:
             out.update(result if isinstance(result, dict) else {metric.name: result})
         return out
 
-    def fit_generator(self, generator, steps_per_epoch=None, epochs=1, verbose=1, **kwargs):
+    def fit_generator(self, generator, steps_per_epoch=None, epochs=1, verbose=1, callbacks=None, validation_data=None, validation_steps=None,
+                      validation_freq=1, class_weight=None, max_queue_size=10, workers=1, use_multiprocessing=False, shuffle=True, initial_epoch=0):
         """fit."""
-        return self.fit(generator, steps_per_epoch=steps_per_epoch, epochs=epochs, verbose=verbose, **kwargs)
+        return self.fit(generator, steps_per_epoch=steps_per_epoch, epochs=epochs, verbose=verbose, callbacks=callbacks, validation_data=validation_data,
+                        validation_steps=validation_steps, validation_freq=validation_freq, class_weight=class_weight, max_queue_size=max_queue_size,
+                        workers=workers, use_multiprocessing=use_multiprocessing, shuffle=shuffle, initial_epoch=initial_epoch)
 
-    def evaluate_generator(self, generator, steps=None, **kwargs):
+    def evaluate_generator(self, generator, steps=None, callbacks=None, max_queue_size=10, workers=1, use_multiprocessing=False, verbose=0):
         """evaluate."""
-        return self.evaluate(generator, steps=steps, **kwargs)
+        return self.evaluate(generator, steps=steps, callbacks=callbacks, max_queue_size=max_queue_size, workers=workers,
+                             use_multiprocessing=use_multiprocessing, verbose=verbose)
 
-    def predict_generator(self, generator, steps=None, **kwargs):
+    def predict_generator(self, generator, steps=None, callbacks=None, max_queue_size=10, workers=1, use_multiprocessing=False, verbose=0):
         """predict."""
-        return self.predict(generator, steps=steps, **kwargs)
+        return self.predict(generator, steps=steps, callbacks=callbacks, max_queue_size=max_queue_size, workers=workers,
+                            use_multiprocessing=use_multiprocessing, verbose=verbose)
 
     def make_train_function(self, force=False):
         """The function that fit calls for a step: of an iterator over batches, it gives the logs."""

@@ -12,9 +12,9 @@ class _Dot:
         return "."
 
 
-def is_nested(structure):
+def is_nested(seq):
     """Whether this is a structure and not a leaf."""
-    return _core._nest_is_nested(structure)
+    return _core._nest_is_nested(seq)
 
 
 def flatten(structure, expand_composites=False):

@@ -44,7 +44,7 @@ static tw_tensor *not_zero(tw_tensor *x)
 
 TW_API(
     math_count_nonzero,
-    "math.count_nonzero(input: tensor, axis: ints = None, keepdims: bool = False, dtype: dtype = int64, name: str = None) -> tensor",
+    "math.count_nonzero(input: tensor, axis: ints = None, keepdims: bool = False shown None, dtype: dtype = int64, name: str = None) -> tensor",
     "How many elements over axes are not zero; texts that are not empty.\n"
     "input: numbers, booleans or texts\n"
     "example: tf.math.count_nonzero([0, 3, 0, 7]).numpy()  # 2")
@@ -82,7 +82,7 @@ TW_API(linalg_adjoint, "linalg.adjoint(matrix: tensor, name: str = None) -> tens
 }
 
 TW_API(linalg_normalize,
-       "linalg.normalize(tensor: tensor, ord: value = None, axis: ints = None, name: str = None) -> tensors<tuple>",
+       "linalg.normalize(tensor: tensor, ord: value = None shown 'euclidean', axis: ints = None, name: str = None) -> tensors<tuple>",
        "The tensor divided by its norm over axes, and the norm.\n"
        "tensor: a tensor\n"
        "ord: which norm, as for `tf.norm`; None: `euclidean`\n"

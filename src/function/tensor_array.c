@@ -274,7 +274,7 @@ static tw_status array_init(void *self, const void *given)
 
 TW_CLASS(
     tensor_array,
-    "TensorArray(dtype: dtype, size: tensor<int32> = None, dynamic_size: bool = False, clear_after_read: int = None, tensor_array_name: str = None, "
+    "TensorArray(dtype: dtype, size: tensor<int32> = None, dynamic_size: bool = False shown None, clear_after_read: int = None, tensor_array_name: str = None, "
     "handle: value = None, flow: tensor = None, infer_shape: bool = True, element_shape: shape = None, "
     "colocate_with_first_write_call: bool = True, name: str = None) -> tensor_array",
     .size = sizeof(tw_tensor_array), .init = array_init, .destroy = array_destroy, .drop_config = true,

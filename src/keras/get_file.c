@@ -192,7 +192,7 @@ static tw_status provide(const tw_keras_get_file_args *args, const char *folder,
 TW_API(
     keras_get_file,
     "keras.utils.get_file(fname: str = None, origin: str = None, untar: bool = False, md5_hash: str = None, file_hash: str = None, "
-    "cache_subdir: str = datasets, hash_algorithm: str = auto, extract: bool = False, archive_format: value = None, cache_dir: str = "
+    "cache_subdir: str = datasets, hash_algorithm: str = auto, extract: bool = False, archive_format: value = None shown auto, cache_dir: str = "
     "None) -> str",
     "The path of a file in the cache, which is copied there from a file:// address if it is not.\n"
     "fname: the name of the file in the cache; None: that of the address\n"

@@ -54,7 +54,7 @@ static tw_tensor *one_hot_rows(const tw_tensor *labels, const tw_shape *shape, i
 
 TW_API(
     utils_to_categorical,
-    "keras.utils.to_categorical(y: tensor, num_classes: int = None, dtype: dtype = float32) -> tensor<numpy>",
+    "keras.utils.to_categorical(y: tensor, num_classes: int = None, dtype: dtype = float32 shown 'float32') -> tensor<numpy>",
     "Classes by number as rows with a one in the place of the class: shape [..., num_classes]. Without num_classes the largest number says "
     "how many there are.\n"
     "y: the classes, integers from 0 on\n"
@@ -74,7 +74,8 @@ TW_API(
 /* ---- ranks ---- */
 
 TW_API(
-    utils_to_ordinal, "keras.utils.to_ordinal(y: tensor, num_classes: int = None, dtype: dtype = float32) -> tensor<numpy>",
+    utils_to_ordinal,
+    "keras.utils.to_ordinal(y: tensor, num_classes: int = None, dtype: dtype = float32 shown 'float32') -> tensor<numpy>",
     "Classes by number as rows of as many ones as the number says, then zeros: shape [..., num_classes - 1]. Without num_classes the largest "
     "number says how many there are.\n"
     "y: the classes, integers from 0 on\n"

@@ -147,7 +147,7 @@ static const tw__linear_methods block_methods = { .shape = block_shape,
 TW_CLASS(
     linear_operator_block_diag,
     "linalg.LinearOperatorBlockDiag(operators: list<linear_operator>, is_non_singular: int = None, is_self_adjoint: int = None, "
-    "is_positive_definite: int = None, is_square: int = 1, name: str = None) -> linear_operator",
+    "is_positive_definite: int = None, is_square: int = 1 shown True, name: str = None) -> linear_operator",
     .parent = &tw__class_linear_operator, .size = sizeof(tw_linear_operator), .init = block_init, .methods = &block_methods,
     .inert = " *", .doc = "Operators along the diagonal.");
 

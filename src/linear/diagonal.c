@@ -220,8 +220,8 @@ static const tw__linear_methods identity_methods = { DIAGONAL,
 
 TW_CLASS(
     linear_operator_identity,
-    "linalg.LinearOperatorIdentity(num_rows: value, batch_shape: value = None, dtype: dtype = None, is_non_singular: int = 1, "
-    "is_self_adjoint: int = 1, is_positive_definite: int = 1, is_square: int = 1, assert_proper_shapes: bool = False, "
+    "linalg.LinearOperatorIdentity(num_rows: value, batch_shape: value = None, dtype: dtype = None, is_non_singular: int = 1 shown True, "
+    "is_self_adjoint: int = 1 shown True, is_positive_definite: int = 1 shown True, is_square: int = 1 shown True, assert_proper_shapes: bool = False, "
     "name: str = LinearOperatorIdentity) -> linear_operator",
     .parent = &tw__class_linear_operator, .size = sizeof(tw_linear_operator), .init = identity_init, .methods = &identity_methods,
     .inert = " *", .doc = "An identity matrix.");
@@ -276,14 +276,15 @@ static const tw__linear_methods scaled_methods = { DIAGONAL, .results[TW_LINEAR_
                                                    .results[TW_LINEAR_DIAG_PART] = scaled_diag, .shape = scaled_shape,
                                                    .made = scaled_made };
 
-TW_CLASS(linear_operator_scaled_identity,
-         "linalg.LinearOperatorScaledIdentity(num_rows: value, multiplier: value, is_non_singular: int = None, "
-         "is_self_adjoint: int = None, is_positive_definite: int = None, is_square: int = 1, assert_proper_shapes: bool = False, "
-         "name: str = LinearOperatorScaledIdentity) -> linear_operator",
-         .parent = &tw__class_linear_operator, .size = sizeof(tw_linear_operator), .init = scaled_init,
-         .methods = &scaled_methods, .inert = " *",
-         .doc = "A multiple of an identity matrix.\n"
-                "multiplier: the number on the diagonal, one for each matrix of the batch");
+TW_CLASS(
+    linear_operator_scaled_identity,
+    "linalg.LinearOperatorScaledIdentity(num_rows: value, multiplier: value, is_non_singular: int = None, "
+    "is_self_adjoint: int = None, is_positive_definite: int = None, is_square: int = 1 shown True, assert_proper_shapes: bool = False, "
+    "name: str = LinearOperatorScaledIdentity) -> linear_operator",
+    .parent = &tw__class_linear_operator, .size = sizeof(tw_linear_operator), .init = scaled_init, .methods = &scaled_methods,
+    .inert = " *",
+    .doc = "A multiple of an identity matrix.\n"
+           "multiplier: the number on the diagonal, one for each matrix of the batch");
 
 TW_PROPERTY(linear_operator_scaled_identity_multiplier,
             "linalg.LinearOperatorScaledIdentity.multiplier(self: linear_operator_scaled_identity) -> value", "The multiplier.")
@@ -349,9 +350,10 @@ static const tw__linear_methods zeros_methods = { .shape = zeros_shape,
                                                   .results[TW_LINEAR_DENSE] = zeros_dense,
                                                   .results[TW_LINEAR_DETERMINANT] = zeros_determinant };
 
-TW_CLASS(linear_operator_zeros,
-         "linalg.LinearOperatorZeros(num_rows: value, num_columns: value = None, batch_shape: value = None, dtype: dtype = None, "
-         "is_non_singular: int = 0, is_self_adjoint: int = 1, is_positive_definite: int = 0, is_square: int = 1, "
-         "assert_proper_shapes: bool = False, name: str = LinearOperatorZeros) -> linear_operator",
-         .parent = &tw__class_linear_operator, .size = sizeof(tw_linear_operator), .init = zeros_init, .methods = &zeros_methods,
-         .inert = " *", .doc = "A matrix of zeros.");
+TW_CLASS(
+    linear_operator_zeros,
+    "linalg.LinearOperatorZeros(num_rows: value, num_columns: value = None, batch_shape: value = None, dtype: dtype = None, "
+    "is_non_singular: int = 0 shown False, is_self_adjoint: int = 1 shown True, is_positive_definite: int = 0 shown False, is_square: int = 1 shown True, "
+    "assert_proper_shapes: bool = False, name: str = LinearOperatorZeros) -> linear_operator",
+    .parent = &tw__class_linear_operator, .size = sizeof(tw_linear_operator), .init = zeros_init, .methods = &zeros_methods,
+    .inert = " *", .doc = "A matrix of zeros.");

@@ -89,7 +89,7 @@ static tw_status text_file_init(void *self, const void *given)
 TW_CLASS(
     lookup_text_file_initializer,
     "lookup.TextFileInitializer(filename: value, key_dtype: dtype, key_index: int, value_dtype: dtype, value_index: int, vocab_size: int = None, "
-    "delimiter: str = None, name: str = None, value_index_offset: int = 0)",
+    "delimiter: str = None shown '\\t', name: str = None, value_index_offset: int = 0)",
     .parent = &tw__class_table_initializer, .size = sizeof(struct tw_table_initializer), .init = text_file_init,
     .drop_config = true,
     .doc =

@@ -24,10 +24,25 @@ def found(path):
     return value
 
 
+def parts(text):
+    """The arguments of a signature; `self` may have any name, and what stands behind a star alone is by name only."""
+    out = [part.strip() for part in re.split(r",(?![^(]*\))(?![^']*'(?:[^']*'[^']*')*[^']*$)", text[1:-1]) if part.strip()]
+    return ["self"] + out[1:] if out and out[0] in ("instance", "type", "operation") else out
+
+
 def agree(theirs, ours):
-    """Whether a signature is TensorFlow's; a default that is an object of TensorFlow's own stands for any."""
-    pattern = "".join(".+?" if part == "…" else re.escape(part) for part in re.split("(…)", theirs))
-    return ours is not None and re.fullmatch(pattern, ours) is not None
+    """Whether a signature is TensorFlow's. A default that is an object of TensorFlow's own stands for any; (*args, **kwargs) says nothing, and **kwargs
+    stands for arguments by name. Ours may take more, by name only."""
+    if ours is None or theirs == "(*args, **kwargs)":
+        return ours is not None
+    wanted, have = parts(theirs), parts(ours)
+    star = next((i for i, part in enumerate(have) if part.startswith("*")), len(have))
+    named = {part for part in have[star:] if part != "*" and "=" in part}
+    rest = [part for part in have[star:] if part not in named and part not in ("*", "**kwargs")]
+    behind = next((i for i, part in enumerate(wanted) if part.startswith("*")), len(wanted))
+    fits = [re.fullmatch("".join(".+?" if word == "…" else re.escape(word) for word in re.split("(…)", a)), b) for a, b in zip(wanted, have[:star])]
+    by_name = [part for part in wanted[behind:] if part not in ("*", "**kwargs") and part not in rest and part not in named]
+    return behind == star and all(fits) and not by_name and ("**kwargs" in wanted or "**kwargs" not in have)
 
 
 def test_signatures_are_tensorflows():

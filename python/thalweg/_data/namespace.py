@@ -4,6 +4,39 @@ import sys
 import thalweg as tf
 
 
+def _steps(experimental):
+    """Steps as functions of a dataset, for Dataset.apply."""
+    def bucket_by_sequence_length(element_length_func, bucket_boundaries, bucket_batch_sizes, padded_shapes=None, padding_values=None,
+                                  pad_to_bucket_boundary=False, no_padding=False, drop_remainder=False):
+        """Dataset.bucket_by_sequence_length for Dataset.apply."""
+        return lambda dataset: dataset.bucket_by_sequence_length(element_length_func, bucket_boundaries, bucket_batch_sizes, padded_shapes, padding_values,
+                                                                 pad_to_bucket_boundary, no_padding, drop_remainder)
+
+    def group_by_window(key_func, reduce_func, window_size=None, window_size_func=None):
+        """Dataset.group_by_window for Dataset.apply."""
+        return lambda dataset: dataset.group_by_window(key_func, reduce_func, window_size, window_size_func)
+
+    def rejection_resample(class_func, target_dist, initial_dist=None, seed=None):
+        """Dataset.rejection_resample for Dataset.apply."""
+        return lambda dataset: dataset.rejection_resample(class_func, target_dist, initial_dist, seed)
+
+    def snapshot(path, compression="AUTO", reader_func=None, shard_func=None):
+        """Dataset.snapshot for Dataset.apply."""
+        return lambda dataset: dataset.snapshot(path, compression, reader_func, shard_func)
+
+    def dense_to_ragged_batch(batch_size, drop_remainder=False, row_splits_dtype=tf.int64):
+        """Dataset.ragged_batch for Dataset.apply."""
+        return lambda dataset: dataset.ragged_batch(batch_size, drop_remainder, row_splits_dtype)
+    for function in (bucket_by_sequence_length, group_by_window, rejection_resample, snapshot, dense_to_ragged_batch):
+        setattr(experimental, function.__name__, function)
+    experimental.ignore_errors = lambda log_warning=False: lambda dataset: dataset.ignore_errors(log_warning)
+    experimental.unique = lambda: lambda dataset: dataset.unique()
+    experimental.scan = lambda initial_state, scan_func: lambda dataset: dataset.scan(initial_state, scan_func)
+    experimental.take_while = lambda predicate: lambda dataset: dataset.take_while(predicate)
+    experimental.unbatch = lambda: lambda dataset: dataset.unbatch()
+    experimental.enumerate_dataset = lambda start=0: lambda dataset: dataset.enumerate(start)
+
+
 def _choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset=False) -> "tf.data.Dataset":
     """Elements of several datasets, as another one chooses. Here a dataset that has ended is passed over unless told otherwise.
 
@@ -52,17 +85,7 @@ def fill(found):
                  "ThreadingOptions"):
         setattr(experimental, name, getattr(options, name))
 
-    def method(name):
-        def transformation(*args, **kwargs):
-            return lambda dataset: getattr(dataset, name)(*args, **kwargs)
-        transformation.__name__ = name
-        transformation.__doc__ = "Dataset.%s as a function of a dataset, for Dataset.apply." % name
-        return transformation
-    for name in ("ignore_errors", "unique", "scan", "take_while", "group_by_window", "bucket_by_sequence_length", "unbatch",
-                 "rejection_resample", "snapshot"):
-        setattr(experimental, name, method(name))
-    experimental.enumerate_dataset = lambda start=0: lambda dataset: dataset.enumerate(start)
-    experimental.dense_to_ragged_batch = lambda *args, **kwargs: lambda dataset: dataset.ragged_batch(*args, **kwargs)
+    _steps(experimental)
 
     def assert_cardinality(expected_cardinality):
         """Asserts the number of elements."""

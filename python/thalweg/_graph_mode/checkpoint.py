@@ -27,7 +27,7 @@ def _saving(inner, checkpoint_of):
             return inner(self, *args, **kwargs)
         finally:
             values._finish(session, checkpoint)
-    method.__name__, method.__doc__ = inner.__name__, inner.__doc__
+    method.__name__, method.__doc__, method.__wrapped__ = inner.__name__, inner.__doc__, inner
     return method
 
 
@@ -43,7 +43,7 @@ def _restoring(inner):
         finally:
             before._give()
         return status
-    method.__name__, method.__doc__ = inner.__name__, inner.__doc__
+    method.__name__, method.__doc__, method.__wrapped__ = inner.__name__, inner.__doc__, inner
     return method
 
 

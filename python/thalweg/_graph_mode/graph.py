@@ -124,7 +124,7 @@ class Members:
         """with graph.device(name): where operations are to run."""
         return tf.device(device_name_or_function)
 
-    def as_graph_def(self, from_version=None, add_shapes=False, use_pybind11_proto=False):
+    def as_graph_def(self, from_version=None, add_shapes=False, *, use_pybind11_proto=False):
         """The graph as a GraphDef."""
         from thalweg import _messages
         if from_version is not None:

@@ -342,7 +342,7 @@ TW_API(
 
 TW_API(
     pad,
-    "pad(tensor: tensor<T>, paddings: tensor<int32>, mode: str = CONSTANT, constant_values: tensor<T> = None, name: str = None) -> tensor",
+    "pad(tensor: tensor<T>, paddings: tensor<int32>, mode: str = CONSTANT, constant_values: tensor<T> = None shown 0, name: str = None) -> tensor",
     "Puts a border around a tensor: zeros, a value, or a mirror image (mode REFLECT or SYMMETRIC).\n"
     "tensor: a tensor\n"
     "paddings: for each dimension how many elements are added before and behind, [n, 2]\n"

@@ -87,7 +87,7 @@ TW_API(broadcast_static_shape, "broadcast_static_shape(shape_x: shape, shape_y: 
 
 TW_API(
     histogram_fixed_width,
-    "histogram_fixed_width(values: tensor<T>, value_range: tensor<T>, nbins: tensor<int32> = None, dtype: dtype = int32, name: str = None) -> tensor",
+    "histogram_fixed_width(values: tensor<T>, value_range: tensor<T>, nbins: tensor<int32> = None shown 100, dtype: dtype = int32, name: str = None) -> tensor",
     "How many values lie in each of `nbins` bins of equal width; the first and the last take those outside.\n"
     "values: the numbers\n"
     "value_range: the lower end of the first bin and the upper end of the last\n"

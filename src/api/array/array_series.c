@@ -265,8 +265,8 @@ TW_API(meshgrid, "meshgrid(*args: tensors, *, indexing: str {xy, ij} = xy, name:
 
 TW_API(
     linalg_diag,
-    "linalg.diag|compat.v1.matrix_diag(diagonal: tensor<T>, name: str = diag, k: tensor<int32> = None, num_rows: int = -1, num_cols: int = -1, "
-    "padding_value: tensor<T> = None, align: str = RIGHT_LEFT) -> tensor",
+    "linalg.diag|compat.v1.matrix_diag(diagonal: tensor<T>, name: str = diag, k: tensor<int32> = None shown 0, num_rows: int = -1, num_cols: int = -1, "
+    "padding_value: tensor<T> = None shown 0, align: str = RIGHT_LEFT) -> tensor",
     "Matrices with given diagonals.\n"
     "diagonal: the diagonals; with several, the dimension before the last counts them\n"
     "k: which diagonal: 0 the main one, positive ones above it, negative ones below; two numbers are a band from the lower to the higher one\n"
@@ -287,7 +287,7 @@ TW_API(
 
 TW_API(
     linalg_diag_part,
-    "linalg.diag_part|compat.v1.matrix_diag_part(input: tensor<T>, name: str = diag_part, k: tensor<int32> = None, padding_value: tensor<T> = None, "
+    "linalg.diag_part|compat.v1.matrix_diag_part(input: tensor<T>, name: str = diag_part, k: tensor<int32> = None shown 0, padding_value: tensor<T> = None shown 0, "
     "align: str = RIGHT_LEFT) -> tensor",
     "Diagonals of matrices.\n"
     "input: matrices [..., M, N]\n"

@@ -29,28 +29,30 @@ static tw_value pair_of(tw_tensor *first, tw_tensor *second)
 }
 
 /* Arguments of the functions that draw a part of an image. */
-#define CROP_ARGUMENTS                                                                                   \
-    "min_object_covered: tensor<float32> = None, aspect_ratio_range: value = None, "                     \
-    "area_range: value = None, max_attempts: int = None, use_image_if_no_bounding_boxes: bool = False, " \
+#define CROP_ARGUMENTS                                                                                              \
+    "min_object_covered: tensor<float32> = None shown 0.1, aspect_ratio_range: value = None, "                      \
+    "area_range: value = None, max_attempts: int = None, use_image_if_no_bounding_boxes: bool = False shown None, " \
     "name: str = None"
 
-TW_API(image_non_max_suppression,
-       "image.non_max_suppression(boxes: tensor<float32>, scores: tensor<float32>, max_output_size: tensor<int32>, "
-       "iou_threshold: tensor<float32> = None, score_threshold: tensor<float32> = None, name: str = None) -> tensor",
-       "The numbers of the best boxes that do not overlap with better ones by more than iou_threshold (0.5).")
+TW_API(
+    image_non_max_suppression,
+    "image.non_max_suppression(boxes: tensor<float32>, scores: tensor<float32>, max_output_size: tensor<int32>, "
+    "iou_threshold: tensor<float32> = None shown 0.5, score_threshold: tensor<float32> = None shown -inf, name: str = None) -> tensor",
+    "The numbers of the best boxes that do not overlap with better ones by more than iou_threshold (0.5).")
 {
     TW_TEMPS(t);
     return TW_CALL(NonMaxSuppressionV3, args->boxes, args->scores, args->max_output_size,
                    given_or(t, args->iou_threshold, 0.5, TW_FLOAT32), given_or(t, args->score_threshold, -INFINITY, TW_FLOAT32));
 }
 
-TW_API(image_non_max_suppression_overlaps,
-       "image.non_max_suppression_overlaps(overlaps: tensor<float32>, scores: tensor<float32>, max_output_size: tensor<int32>, "
-       "overlap_threshold: tensor<float32> = None, score_threshold: tensor<float32> = None, name: str = None) -> tensor",
-       "The same where a matrix says how much boxes overlap.\n"
-       "overlaps: how much each box overlaps each other, [number, number]\n"
-       "overlap_threshold: boxes that overlap a better one by more are dropped\n"
-       "returns: the numbers of the boxes that are kept")
+TW_API(
+    image_non_max_suppression_overlaps,
+    "image.non_max_suppression_overlaps(overlaps: tensor<float32>, scores: tensor<float32>, max_output_size: tensor<int32>, "
+    "overlap_threshold: tensor<float32> = None shown 0.5, score_threshold: tensor<float32> = None shown -inf, name: str = None) -> tensor",
+    "The same where a matrix says how much boxes overlap.\n"
+    "overlaps: how much each box overlaps each other, [number, number]\n"
+    "overlap_threshold: boxes that overlap a better one by more are dropped\n"
+    "returns: the numbers of the boxes that are kept")
 {
     TW_TEMPS(t);
     return TW_CALL(NonMaxSuppressionWithOverlaps, args->overlaps, args->scores, args->max_output_size,
@@ -61,7 +63,7 @@ TW_API(image_non_max_suppression_overlaps,
 TW_API(
     image_non_max_suppression_with_scores,
     "image.non_max_suppression_with_scores(boxes: tensor<float32>, scores: tensor<float32>, max_output_size: tensor<int32>, "
-    "iou_threshold: tensor<float32> = None, score_threshold: tensor<float32> = None, soft_nms_sigma: tensor<float32> = None, name: str = None) -> value",
+    "iou_threshold: tensor<float32> = None shown 0.5, score_threshold: tensor<float32> = None shown -inf, soft_nms_sigma: tensor<float32> = None shown 0.0, name: str = None) -> value",
     "(numbers, scores) of the best boxes; with a sigma, boxes lose some of their score by overlapping instead of being dropped.\n"
     "soft_nms_sigma: how slowly scores sink with the overlap; 0: boxes are dropped instead")
 {
@@ -93,7 +95,7 @@ enum { MOST_IMAGES = 1024 };
 TW_API(
     image_non_max_suppression_padded,
     "image.non_max_suppression_padded(boxes: tensor<float32>, scores: tensor<float32>, max_output_size: tensor<int32>, "
-    "iou_threshold: tensor<float32> = None, score_threshold: tensor<float32> = None, pad_to_max_output_size: bool = False, name: str = None, "
+    "iou_threshold: tensor<float32> = None shown 0.5, score_threshold: tensor<float32> = None shown -inf, pad_to_max_output_size: bool = False, name: str = None, "
     "sorted_input: bool = False, canonicalized_coordinates: bool = False, tile_size: int = 512) -> value",
     "(numbers, count): non_max_suppression, filled up with zeros to max_output_size; also of batches.\n"
     "pad_to_max_output_size: True: the result is `max_output_size` long\n"
@@ -136,7 +138,7 @@ TW_API(
 TW_API(
     image_combined_non_max_suppression,
     "image.combined_non_max_suppression(boxes: tensor<float32>, scores: tensor<float32>, max_output_size_per_class: tensor<int32>, "
-    "max_total_size: tensor<int32>, iou_threshold: tensor<float32> = None, score_threshold: tensor<float32> = None, pad_per_class: bool = False, "
+    "max_total_size: tensor<int32>, iou_threshold: tensor<float32> = None shown 0.5, score_threshold: tensor<float32> = None shown -inf, pad_per_class: bool = False, "
     "clip_boxes: bool = True, name: str = None) -> tensors<CombinedNonMaxSuppression>",
     "For each image of a batch, the best boxes of each class, then the best of all classes.\n"
     "boxes: [batch, number, classes or 1, 4]\n"

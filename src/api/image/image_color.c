@@ -62,7 +62,7 @@ TW_API(image_adjust_hue, "image.adjust_hue(image: tensor, delta: tensor<float32>
 }
 
 TW_API(image_adjust_gamma,
-       "image.adjust_gamma(image: tensor, gamma: tensor<float32> = None, gain: tensor<float32> = None) -> tensor",
+       "image.adjust_gamma(image: tensor, gamma: tensor<float32> = None shown 1, gain: tensor<float32> = None shown 1) -> tensor",
        "gain * image ** gamma, each 1 if not given.\n"
        "gamma: the exponent, from 0 on; above 1 images get darker\n"
        "gain: the factor")

@@ -191,15 +191,16 @@ static int scales_of(const tw_value *value, double *powers)
     return good ? (int)value->list.count : 0;
 }
 
-TW_API(image_ssim_multiscale,
-       "image.ssim_multiscale(img1: tensor, img2: tensor, max_val: tensor, power_factors: value = None, filter_size: int = 11, "
-       "filter_sigma: float = 1.5, k1: float = 0.01, k2: float = 0.03) -> tensor",
-       "The structural similarity of images and of images half as large, and so on, each to a power.\n"
-       "img1: images [..., height, width, channels]\n"
-       "img2: images that are compared with them\n"
-       "power_factors: the exponent of each scale, the full size first; None: the five that are usual\n"
-       "filter_sigma: the width of the window's bell curve\n"
-       "returns: a number for each image, 1 where both are equal")
+TW_API(
+    image_ssim_multiscale,
+    "image.ssim_multiscale(img1: tensor, img2: tensor, max_val: tensor, power_factors: value = None shown (0.0448, 0.2856, 0.3001, 0.2363, 0.1333), filter_size: int = 11, "
+    "filter_sigma: float = 1.5, k1: float = 0.01, k2: float = 0.03) -> tensor",
+    "The structural similarity of images and of images half as large, and so on, each to a power.\n"
+    "img1: images [..., height, width, channels]\n"
+    "img2: images that are compared with them\n"
+    "power_factors: the exponent of each scale, the full size first; None: the five that are usual\n"
+    "filter_sigma: the width of the window's bell curve\n"
+    "returns: a number for each image, 1 where both are equal")
 {
     TW_TEMPS(t);
     double powers[MOST_SCALES];

@@ -63,7 +63,7 @@ TW_API(linalg_cholesky_solve,
 
 TW_API(
     linalg_set_diag,
-    "linalg.set_diag|compat.v1.matrix_set_diag(input: tensor<T>, diagonal: tensor<T>, name: str = set_diag, k: tensor<int32> = None, "
+    "linalg.set_diag|compat.v1.matrix_set_diag(input: tensor<T>, diagonal: tensor<T>, name: str = set_diag, k: tensor<int32> = None shown 0, "
     "align: str = RIGHT_LEFT) -> tensor",
     "Matrices with some diagonals replaced.\n"
     "input: matrices [..., M, N]\n"

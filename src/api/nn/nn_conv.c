@@ -44,7 +44,7 @@ TW_API(
 
 TW_API(nn_conv2d_transpose,
        "nn.conv2d_transpose(input: tensor<T>, filters: tensor<T>, output_shape: tensor<int32>, strides: ints, "
-       "padding: value = None, "
+       "padding: value = None shown SAME, "
        "data_format: str = NHWC, dilations: ints = None, name: str = None) -> tensor",
        "The gradient of a convolution as a function of its own; filters are [rows, columns, outputs, channels].\n"
        "output_shape: the shape of the result: all four dimensions\n"

@@ -40,7 +40,7 @@ static tw_tensor *convolve(int axes, tw_tensor *input, tw_tensor *filters, tw_in
 
 TW_API(
     nn_convolution,
-    "nn.convolution(input: tensor<T>, filters: tensor<T>, strides: ints = None, padding: value = None, data_format: str = None, "
+    "nn.convolution(input: tensor<T>, filters: tensor<T>, strides: ints = None, padding: value = None shown VALID, data_format: str = None, "
     "dilations: ints = None, name: str = None) -> tensor",
     "A convolution over one, two or three axes, as the filters have; the input may have several batch dimensions.")
 {

@@ -67,7 +67,7 @@ TW_API(
     random_fixed_unigram_candidate_sampler,
     "random.fixed_unigram_candidate_sampler|nn.fixed_unigram_candidate_sampler(true_classes: tensor<int64>, num_true: int, num_sampled: int, unique: bool, "
     "range_max: int, vocab_file: str = '', distortion: float = 1.0, num_reserved_ids: int = 0, num_shards: int = 1, "
-    "shard: int = 0, unigrams: value = None, seed: int = None, name: str = None) -> tensors<FixedUnigramCandidateSampler>",
+    "shard: int = 0, unigrams: value = None shown (), seed: int = None, name: str = None) -> tensors<FixedUnigramCandidateSampler>",
     "Classes by weights that are given, or stand in a file, with how often the true ones and these are expected.\n"
     "vocab_file: a file with a line for each class whose last column, behind a comma, is its weight\n"
     "distortion: the power that weights are raised to; 0: all classes are equally likely\n"
@@ -217,7 +217,7 @@ static tw_status sampled_logits(tw__temps *t, const sampled *s, tw_tensor **logi
 TW_API(
     nn_nce_loss,
     "nn.nce_loss(weights: tensor, biases: tensor, labels: tensor<int64>, inputs: tensor, num_sampled: int, num_classes: int, "
-    "num_true: int = 1, sampled_values: value = None, remove_accidental_hits: bool = False, name: str = None) -> tensor",
+    "num_true: int = 1, sampled_values: value = None, remove_accidental_hits: bool = False, name: str = None shown nce_loss) -> tensor",
     "The loss of noise-contrastive estimation: true classes against classes that were drawn.\n"
     "sampled_values: the drawn classes and the expected counts of true and drawn ones, as a candidate sampler gives them; None: they are drawn here\n"
     "remove_accidental_hits: True: drawn classes that are true ones of the sample do not count\n"
@@ -238,7 +238,7 @@ TW_API(
     nn_sampled_softmax_loss,
     "nn.sampled_softmax_loss(weights: tensor, biases: tensor, labels: tensor<int64>, inputs: tensor, num_sampled: int, "
     "num_classes: int, num_true: int = 1, sampled_values: value = None, remove_accidental_hits: bool = True, seed: int = None, "
-    "name: str = None) -> tensor",
+    "name: str = None shown sampled_softmax_loss) -> tensor",
     "The softmax loss over true classes and classes that were drawn, in place of all.\n"
     "sampled_values: the drawn classes and the expected counts of true and drawn ones, as a candidate sampler gives them; None: they are drawn here\n"
     "remove_accidental_hits: True: drawn classes that are true ones of the sample do not count\n"

@@ -62,7 +62,7 @@ TW_API(
 TW_API(
     nn_conv3d_transpose,
     "nn.conv3d_transpose(input: tensor<T>, filters: tensor<T>, output_shape: tensor<int32>, strides: ints, "
-    "padding: value = None, data_format: str = NDHWC, dilations: ints = None, name: str = None) -> tensor",
+    "padding: value = None shown SAME, data_format: str = NDHWC, dilations: ints = None, name: str = None) -> tensor",
     "The gradient of a convolution of volumes as a function of its own; filters are [planes, rows, columns, outputs, channels].\n"
     "output_shape: the shape of the result: all five dimensions\n"
     "filters: the filter: window sizes, then output and input channels")

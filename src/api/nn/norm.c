@@ -112,7 +112,7 @@ static tw_tensor *norm_of(tw_tensor *x, double p, tw_ints axis)
 
 TW_API(
     norm,
-    "norm|linalg.norm(tensor: tensor, ord: value = None, axis: ints = None, keepdims: bool = False, name: str = None) -> tensor",
+    "norm|linalg.norm(tensor: tensor, ord: value = None shown 'euclidean', axis: ints = None, keepdims: bool = False shown None, name: str = None) -> tensor",
     "The norm of vectors (one axis, or all elements) or matrices (two axes): Euclidean if ord is not given.\n"
     "tensor: floats or complex numbers\n"
     "ord: which norm: `euclidean`, `fro` (matrices), 1, 2, `np.inf` or another number above 0; None: `euclidean`\n"

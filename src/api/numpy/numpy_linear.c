@@ -54,7 +54,7 @@ TW_API(numpy_matmul, "experimental.numpy.matmul(x1: tensor<common>, x2: tensor<c
     return made;
 }
 TW_API(numpy_tensordot,
-       "experimental.numpy.tensordot(a: tensor<common>, b: tensor<common>, axes: tensor<int32> = None) -> tensor",
+       "experimental.numpy.tensordot(a: tensor<common>, b: tensor<common>, axes: tensor<int32> = None shown 2) -> tensor",
        "The product over axes (2).\n"
        "axes: how many axes are summed over, or their numbers in `a` and in `b`; None: 2")
 {

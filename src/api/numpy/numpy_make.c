@@ -352,7 +352,7 @@ TW_API(
 
 TW_API(
     numpy_logspace,
-    "experimental.numpy.logspace(start: tensor<array>, stop: tensor<array>, num: int = 50, endpoint: bool = True, base: tensor<array> = None, dtype: dtype<numpy> = None, axis: int = 0) -> tensor",
+    "experimental.numpy.logspace(start: tensor<array>, stop: tensor<array>, num: int = 50, endpoint: bool = True, base: tensor<array> = None shown 10.0, dtype: dtype<numpy> = None, axis: int = 0) -> tensor",
     "Powers of the base (10) whose exponents are at the same distance.\n"
     "start: the first exponent\n"
     "stop: the last exponent\n"
@@ -412,7 +412,7 @@ TW_API(numpy_random_standard_normal, "experimental.numpy.random.standard_normal(
 }
 TW_API(
     numpy_random_uniform,
-    "experimental.numpy.random.uniform(low: tensor<array> = None, high: tensor<array> = None, size: tensor<int32> = None) -> tensor",
+    "experimental.numpy.random.uniform(low: tensor<array> = None shown 0.0, high: tensor<array> = None shown 1.0, size: tensor<int32> = None) -> tensor",
     "Numbers between low (0) and high (1).\n"
     "low: the least number; None: 0\n"
     "high: the bound above all numbers; None: 1\n"
@@ -435,7 +435,7 @@ TW_API(numpy_random_random, "experimental.numpy.random.random(size: tensor<int32
     return tw_numpy_random_uniform(.size = args->size);
 }
 TW_API(numpy_random_poisson,
-       "experimental.numpy.random.poisson(lam: tensor<float32> = None, size: tensor<int32> = None) -> tensor",
+       "experimental.numpy.random.poisson(lam: tensor<float32> = None shown 1.0, size: tensor<int32> = None) -> tensor",
        "Numbers of Poisson's distribution of a rate (1).\n"
        "lam: the rate; None: 1\n"
        "size: how many numbers are drawn for each rate, as a shape; None: one")

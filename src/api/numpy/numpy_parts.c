@@ -299,7 +299,7 @@ TW_API(numpy_where,
 }
 TW_API(
     numpy_select,
-    "experimental.numpy.select(condlist: tensors<array>, choicelist: tensors<common>, default: tensor<common> = None) -> tensor",
+    "experimental.numpy.select(condlist: tensors<array>, choicelist: tensors<common>, default: tensor<common> = None shown 0) -> tensor",
     "Of the first choice whose condition is true, else the default (0).\n"
     "condlist: arrays of booleans\n"
     "choicelist: an array for each condition\n"

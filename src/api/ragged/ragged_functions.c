@@ -159,7 +159,7 @@ TW_API(
 
 TW_API(
     ragged_range,
-    "ragged.range(starts: value, limits: value = None, deltas: value = None, dtype: dtype = None, name: str = None, row_splits_dtype: dtype = int64) -> "
+    "ragged.range(starts: value, limits: value = None, deltas: value = None shown 1, dtype: dtype = None, name: str = None, row_splits_dtype: dtype = int64) -> "
     "ragged_tensor",
     "Rows of numbers, one for each start, limit and step.\n"
     "starts: the first number of each row; without `limits` it is the limit, and rows begin with 0\n"

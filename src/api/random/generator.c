@@ -245,7 +245,7 @@ static tw_tensor *scaled(tw_tensor *values, tw_tensor *scale, tw_tensor *shift)
 
 TW_METHOD(
     generator_normal,
-    "random.Generator.normal(self: generator, shape: tensor<int32>, mean: tensor<dtype> = None, stddev: tensor<dtype> = None, "
+    "random.Generator.normal(self: generator, shape: tensor<int32>, mean: tensor<dtype> = None shown 0.0, stddev: tensor<dtype> = None shown 1.0, "
     "dtype: dtype = float32, name: str = None) -> tensor",
     "Normal values; the mean is 0 and the standard deviation 1 if not given.")
 {
@@ -255,7 +255,7 @@ TW_METHOD(
 
 TW_METHOD(
     generator_truncated_normal,
-    "random.Generator.truncated_normal(self: generator, shape: tensor<int32>, mean: tensor<dtype> = None, stddev: tensor<dtype> = None, "
+    "random.Generator.truncated_normal(self: generator, shape: tensor<int32>, mean: tensor<dtype> = None shown 0.0, stddev: tensor<dtype> = None shown 1.0, "
     "dtype: dtype = float32, name: str = None) -> tensor",
     "Normal values, those farther than two standard deviations from the mean drawn again.")
 {
@@ -395,19 +395,21 @@ TW_API(random_set_global_generator, "random.set_global_generator|random.experime
 
 /* ---- seeds from seeds ---- */
 
-TW_API(random_split,
-       "random.split|random.experimental.stateless_split(seed: tensor<int32>, num: int > -1 = 2, alg: value = None) -> tensor",
-       "New seeds from one: [num, 2].\n"
-       "num: how many seeds there are")
+TW_API(
+    random_split,
+    "random.split|random.experimental.stateless_split(seed: tensor<int32>, num: int > -1 = 2, alg: value = None shown auto_select) -> tensor",
+    "New seeds from one: [num, 2].\n"
+    "num: how many seeds there are")
 {
     tw_auto tw_tensor *shape = tw__ints_tensor((const int64_t[]){ args->num, 2 }, 2, TW_INT32);
     return shape ? tw_random_stateless_uniform(shape, args->seed, .dtype = args->seed->dtype, .alg = args->alg) : NULL;
 }
 
-TW_API(random_fold_in,
-       "random.fold_in|random.experimental.stateless_fold_in(seed: tensor<int32>, data: tensor, alg: value = None) -> tensor",
-       "A new seed from one and a number.\n"
-       "data: the number")
+TW_API(
+    random_fold_in,
+    "random.fold_in|random.experimental.stateless_fold_in(seed: tensor<int32>, data: tensor, alg: value = None shown auto_select) -> tensor",
+    "A new seed from one and a number.\n"
+    "data: the number")
 {
     tw_auto tw_tensor *scalar = tw__ints_tensor(NULL, 0, TW_INT32);
     tw_auto tw_tensor *first =

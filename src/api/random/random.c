@@ -274,7 +274,7 @@ static tw_tensor *normal_in_graph(const tw_op *op, tw_tensor *dims, tw_tensor *m
 
 TW_API(
     random_uniform,
-    "random.uniform|compat.v1.random_uniform(shape: tensor<int32>, minval: tensor<dtype> = None, maxval: tensor<dtype> = None, dtype: dtype = float32, "
+    "random.uniform|compat.v1.random_uniform(shape: tensor<int32>, minval: tensor<dtype> = None shown 0, maxval: tensor<dtype> = None, dtype: dtype = float32, "
     "seed: int = None, name: str = None) -> tensor",
     "Values from [minval, maxval), all equally likely; minval is 0 and maxval 1 if not given. Integers need a maxval.")
 {
@@ -299,7 +299,7 @@ TW_API(
 
 TW_API(
     random_normal,
-    "random.normal|compat.v1.random_normal(shape: tensor<int32>, mean: tensor<dtype> = None, stddev: tensor<dtype> = None, dtype: dtype = float32, "
+    "random.normal|compat.v1.random_normal(shape: tensor<int32>, mean: tensor<dtype> = None shown 0.0, stddev: tensor<dtype> = None shown 1.0, dtype: dtype = float32, "
     "seed: int = None, name: str = None) -> tensor",
     "Normal values; the mean is 0 and the standard deviation 1 if not given.")
 {
@@ -315,7 +315,7 @@ TW_API(
 
 TW_API(
     random_truncated_normal,
-    "random.truncated_normal|compat.v1.truncated_normal(shape: tensor<int32>, mean: tensor<dtype> = None, stddev: tensor<dtype> = None, dtype: dtype = float32, "
+    "random.truncated_normal|compat.v1.truncated_normal(shape: tensor<int32>, mean: tensor<dtype> = None shown 0.0, stddev: tensor<dtype> = None shown 1.0, dtype: dtype = float32, "
     "seed: int = None, name: str = None) -> tensor",
     "Normal values, those farther than two standard deviations from the mean drawn again.")
 {
@@ -393,8 +393,8 @@ static tw_tensor *stateless(const tw_op *op, tw_tensor *shape, tw_tensor *seed, 
 
 TW_API(
     random_stateless_uniform,
-    "random.stateless_uniform(shape: tensor<int32>, seed: tensor<int32>, minval: tensor<dtype> = None, maxval: tensor<dtype> = None, "
-    "dtype: dtype = float32, name: str = None, alg: value = None) -> tensor",
+    "random.stateless_uniform(shape: tensor<int32>, seed: tensor<int32>, minval: tensor<dtype> = None shown 0, maxval: tensor<dtype> = None, "
+    "dtype: dtype = float32, name: str = None, alg: value = None shown auto_select) -> tensor",
     "Values from [minval, maxval) that are a function of the seed, two integers. Integers without limits come from the whole range.")
 {
     if (check_uniform(args->dtype, true) != TW_OK)
@@ -423,8 +423,8 @@ TW_API(
 
 TW_API(
     random_stateless_normal,
-    "random.stateless_normal(shape: tensor<int32>, seed: tensor<int32>, mean: tensor<dtype> = None, stddev: tensor<dtype> = None, "
-    "dtype: dtype = float32, name: str = None, alg: value = None) -> tensor",
+    "random.stateless_normal(shape: tensor<int32>, seed: tensor<int32>, mean: tensor<dtype> = None shown 0.0, stddev: tensor<dtype> = None shown 1.0, "
+    "dtype: dtype = float32, name: str = None, alg: value = None shown auto_select) -> tensor",
     "Normal values that are a function of the seed, two integers.")
 {
     if (check_float("random.stateless_normal", args->dtype) != TW_OK)
@@ -436,10 +436,11 @@ TW_API(
                   args->stddev, args->mean);
 }
 
-TW_API(random_stateless_truncated_normal,
-       "random.stateless_truncated_normal(shape: tensor<int32>, seed: tensor<int32>, mean: tensor<dtype> = None, "
-       "stddev: tensor<dtype> = None, dtype: dtype = float32, name: str = None, alg: value = None) -> tensor",
-       "Normal values within two standard deviations of the mean that are a function of the seed, two integers.")
+TW_API(
+    random_stateless_truncated_normal,
+    "random.stateless_truncated_normal(shape: tensor<int32>, seed: tensor<int32>, mean: tensor<dtype> = None shown 0.0, "
+    "stddev: tensor<dtype> = None shown 1.0, dtype: dtype = float32, name: str = None, alg: value = None shown auto_select) -> tensor",
+    "Normal values within two standard deviations of the mean that are a function of the seed, two integers.")
 {
     if (check_float("random.stateless_truncated_normal", args->dtype) != TW_OK)
         return NULL;

@@ -95,14 +95,15 @@ static tw_tensor *number_or(tw_tensor *given, double value, tw_dtype dtype)
     return given ? tw_retain(given) : tw__grad_constant(value, &(tw_tensor){ .dtype = dtype });
 }
 
-TW_API(random_stateless_parameterized_truncated_normal,
-       "random.stateless_parameterized_truncated_normal(shape: tensor<int32>, seed: tensor<int32>, means: tensor<T> = None, "
-       "stddevs: tensor<T> = None, minvals: tensor<T> = None, maxvals: tensor<T> = None, name: str = None) -> tensor",
-       "Normal values between bounds (-2 and 2 unless they are given) that are a function of the seed, two integers.\n"
-       "means: the means; None: 0\n"
-       "stddevs: the standard deviations; None: 1\n"
-       "minvals: the lower bounds\n"
-       "maxvals: the upper bounds")
+TW_API(
+    random_stateless_parameterized_truncated_normal,
+    "random.stateless_parameterized_truncated_normal(shape: tensor<int32>, seed: tensor<int32>, means: tensor<T> = None shown 0.0, "
+    "stddevs: tensor<T> = None shown 1.0, minvals: tensor<T> = None shown -2.0, maxvals: tensor<T> = None shown 2.0, name: str = None) -> tensor",
+    "Normal values between bounds (-2 and 2 unless they are given) that are a function of the seed, two integers.\n"
+    "means: the means; None: 0\n"
+    "stddevs: the standard deviations; None: 1\n"
+    "minvals: the lower bounds\n"
+    "maxvals: the upper bounds")
 {
     tw_dtype dtype = args->means     ? args->means->dtype
                      : args->stddevs ? args->stddevs->dtype
@@ -114,9 +115,10 @@ TW_API(random_stateless_parameterized_truncated_normal,
     return TW_CALL(StatelessParameterizedTruncatedNormal, args->shape, args->seed, means, deviations, low, high);
 }
 
-TW_API(random_stateless_shuffle,
-       "random.experimental.stateless_shuffle(value: tensor, seed: tensor<int32>, alg: value = None, name: str = None) -> tensor",
-       "The rows along the first dimension in an order that is a function of the seed, two integers.")
+TW_API(
+    random_stateless_shuffle,
+    "random.experimental.stateless_shuffle(value: tensor, seed: tensor<int32>, alg: value = None shown auto_select, name: str = None) -> tensor",
+    "The rows along the first dimension in an order that is a function of the seed, two integers.")
 {
     tw_auto tw_tensor *number = tw_tensor_int((int32_t)tw__random_algorithm(&args->alg));
     tw_tensor *stream[2] = { NULL, NULL };

@@ -67,7 +67,7 @@ tw_tensor *tw__signal_frame(tw__temps *t, tw_tensor *x, int64_t length, int64_t 
 
 TW_API(
     signal_frame,
-    "signal.frame(signal: tensor, frame_length: int, frame_step: int, pad_end: bool = False, pad_value: tensor = None, axis: int = -1, name: str = None) -> tensor",
+    "signal.frame(signal: tensor, frame_length: int, frame_step: int, pad_end: bool = False, pad_value: tensor = None shown 0, axis: int = -1, name: str = None) -> tensor",
     "Parts of an axis that begin frame_step apart; with pad_end also those that go beyond the end, filled with pad_value.\n"
     "signal: a tensor of samples\n"
     "pad_end: True: frames that go beyond the end count, too\n"

@@ -103,7 +103,7 @@ static void kaiser(double *values, int64_t length, double beta)
 }
 
 TW_API(signal_kaiser_window,
-       "signal.kaiser_window(window_length: int, beta: float = 12, dtype: dtype = float32, name: str = None) -> tensor",
+       "signal.kaiser_window(window_length: int, beta: float = 12.0, dtype: dtype = float32, name: str = None) -> tensor",
        "A Kaiser window.\n"
        "beta: how fast the window falls towards its ends")
 {
@@ -117,7 +117,7 @@ TW_API(signal_kaiser_window,
 
 TW_API(
     signal_kaiser_bessel_derived_window,
-    "signal.kaiser_bessel_derived_window(window_length: int, beta: float = 12, dtype: dtype = float32, name: str = None) -> tensor",
+    "signal.kaiser_bessel_derived_window(window_length: int, beta: float = 12.0, dtype: dtype = float32, name: str = None) -> tensor",
     "The window whose squares are running sums of a Kaiser window.\n"
     "beta: how fast the window falls towards its ends")
 {
@@ -166,7 +166,7 @@ static bool mel_fits(int64_t bins, double rate, double lower, double upper, tw_d
 
 TW_API(signal_linear_to_mel_weight_matrix,
        "signal.linear_to_mel_weight_matrix(num_mel_bins: int = 20, num_spectrogram_bins: int = 129, sample_rate: float = 8000, "
-       "lower_edge_hertz: float = 125, upper_edge_hertz: float = 3800, dtype: dtype = float32, name: str = None) -> tensor",
+       "lower_edge_hertz: float = 125.0, upper_edge_hertz: float = 3800.0, dtype: dtype = float32, name: str = None) -> tensor",
        "What spectrograms are multiplied with to get bins of the mel scale: triangles over the frequencies.\n"
        "num_mel_bins: how many bins of the mel scale there are\n"
        "num_spectrogram_bins: how many bins the spectrogram has: half the length of the transform, and one\n"

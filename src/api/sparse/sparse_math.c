@@ -15,7 +15,7 @@ static tw_dtype real_of(tw_dtype dtype)
     return dtype == TW_COMPLEX64 ? TW_FLOAT32 : dtype == TW_COMPLEX128 ? TW_FLOAT64 : dtype;
 }
 
-TW_API(sparse_add, "sparse.add|compat.v1.sparse_add(a: value, b: value, threshold: value = None) -> value",
+TW_API(sparse_add, "sparse.add|compat.v1.sparse_add(a: value, b: value, threshold: value = None shown 0) -> value",
        "The sum of two sparse tensors, without values smaller than a threshold; or of a sparse and an ordinary one, which is an "
        "ordinary one.\n"
        "a: a sparse tensor, or an ordinary one if `b` is sparse\n"
@@ -172,21 +172,23 @@ static tw_value reduce(const tw_op *dense, const tw_op *sparse, const tw_sparse_
     return tw__value_of_object(status == TW_OK ? tw__sparse_of_outputs(made) : NULL);
 }
 
-TW_API(sparse_reduce_sum,
-       "sparse.reduce_sum(sp_input: sparse_tensor, axis: ints = None, keepdims: bool = False, output_is_sparse: bool = False, "
-       "name: str = None) -> value",
-       "The sums over dimensions, all if none is named.\n"
-       "output_is_sparse: True: give a sparse tensor")
+TW_API(
+    sparse_reduce_sum,
+    "sparse.reduce_sum(sp_input: sparse_tensor, axis: ints = None, keepdims: bool = False shown None, output_is_sparse: bool = False, "
+    "name: str = None) -> value",
+    "The sums over dimensions, all if none is named.\n"
+    "output_is_sparse: True: give a sparse tensor")
 {
     return reduce(&tw__op_SparseReduceSum, &tw__op_SparseReduceSumSparse, args->sp_input, args->axis, args->keepdims,
                   args->output_is_sparse);
 }
 
-TW_API(sparse_reduce_max,
-       "sparse.reduce_max(sp_input: sparse_tensor, axis: ints = None, keepdims: bool = False, output_is_sparse: bool = False, "
-       "name: str = None) -> value",
-       "The greatest values over dimensions, all if none is named.\n"
-       "output_is_sparse: True: give a sparse tensor")
+TW_API(
+    sparse_reduce_max,
+    "sparse.reduce_max(sp_input: sparse_tensor, axis: ints = None, keepdims: bool = False shown None, output_is_sparse: bool = False, "
+    "name: str = None) -> value",
+    "The greatest values over dimensions, all if none is named.\n"
+    "output_is_sparse: True: give a sparse tensor")
 {
     return reduce(&tw__op_SparseReduceMax, &tw__op_SparseReduceMaxSparse, args->sp_input, args->axis, args->keepdims,
                   args->output_is_sparse);

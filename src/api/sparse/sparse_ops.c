@@ -178,7 +178,8 @@ TW_API(
     return made;
 }
 
-TW_API(sparse_expand_dims, "sparse.expand_dims(sp_input: sparse_tensor, axis: int = -1, name: str = None) -> sparse_tensor",
+TW_API(sparse_expand_dims,
+       "sparse.expand_dims(sp_input: sparse_tensor, axis: int = -1 shown None, name: str = None) -> sparse_tensor",
        "With a dimension of size one more.\n"
        "axis: where the new dimension stands in the result; negative ones count from the end\n"
        "example: tf.sparse.expand_dims(tf.sparse.from_dense([0, 7])).shape  # TensorShape([2, 1])")

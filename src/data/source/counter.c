@@ -11,12 +11,13 @@ static tw_tensors count_on(void *step, tw_tensors in)
     return tw_give(TW_TEMP(AddV2, in.items[0], (tw_tensor *)step), in.items[0]);
 }
 
-TW_API(dataset_counter,
-       "data.Dataset.counter(start: value = None, step: value = None, dtype: dtype = int64, name: str = None) -> dataset",
-       "Numbers that count, without end.\n"
-       "start: the first number; None: 0\n"
-       "step: the distance between two numbers; None: 1\n"
-       "dtype: the dtype of the numbers")
+TW_API(
+    dataset_counter,
+    "data.Dataset.counter(start: value = None shown 0, step: value = None shown 1, dtype: dtype = int64, name: str = None) -> dataset",
+    "Numbers that count, without end.\n"
+    "start: the first number; None: 0\n"
+    "step: the distance between two numbers; None: 1\n"
+    "dtype: the dtype of the numbers")
 {
     TW_TEMPS(t);
     static const tw_value zero = { .kind = TW_VALUE_INT }, one = { .kind = TW_VALUE_INT, .i = 1 };

@@ -191,8 +191,8 @@ static tw_status check_arguments(tw__csv_table *self)
 TW_API(
     dataset_make_csv,
     "data.experimental.make_csv_dataset(file_pattern: value, batch_size: number, column_names: value = None, column_defaults: value = "
-    "None, label_name: str = None, select_columns: value = None, field_delim: str = None, use_quote_delim: bool = True, na_value: str = "
-    "None, header: bool = True, num_epochs: int = None, shuffle: bool = True, shuffle_buffer_size: int = 10000, shuffle_seed: int = "
+    "None, label_name: str = None, select_columns: value = None, field_delim: str = None shown ',', use_quote_delim: bool = True, na_value: str = None shown '', "
+    "header: bool = True, num_epochs: int = None, shuffle: bool = True, shuffle_buffer_size: int = 10000, shuffle_seed: int = "
     "None, prefetch_buffer_size: int = None, num_parallel_reads: int = None, sloppy: bool = False, num_rows_for_inference: int? = 100, "
     "compression_type: str = None, ignore_errors: bool = False, encoding: str = utf-8) -> dataset",
     "Batches of columns of comma-separated values, as dicts, with a label if one is named.\n"

@@ -397,8 +397,9 @@ static tw_status cache_init(void *self, const void *arguments)
                             TW_IN(args->filename ? tw_retain(args->filename) : tw_tensor_string("", 0), cache), 2, NULL, 0);
 }
 
-TW_CLASS(dataset_cache,
-         "data.CacheDataset|data.Dataset.cache(self: dataset, filename: tensor<string> = None, name: str = None) -> dataset",
-         TW_STEP(cache_init),
-         .doc = "The elements, kept in memory or in a file when the first pass is done, and taken from there by later ones.\n"
-                "filename: the path that the files' names begin with; empty: memory");
+TW_CLASS(
+    dataset_cache,
+    "data.CacheDataset|data.Dataset.cache(self: dataset, filename: tensor<string> = None shown '', name: str = None) -> dataset",
+    TW_STEP(cache_init),
+    .doc = "The elements, kept in memory or in a file when the first pass is done, and taken from there by later ones.\n"
+           "filename: the path that the files' names begin with; empty: memory");

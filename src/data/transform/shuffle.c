@@ -245,7 +245,7 @@ static tw_status shuffle_init(void *self, const void *arguments)
 
 TW_CLASS(
     dataset_shuffle,
-    "data._ShuffleDataset|data.Dataset.shuffle(self: dataset, buffer_size: number, seed: int = None, reshuffle_each_iteration: bool? = True, name: str = None) -> dataset",
+    "data._ShuffleDataset|data.Dataset.shuffle(self: dataset, buffer_size: number, seed: int = None, reshuffle_each_iteration: bool? = True shown None, name: str = None) -> dataset",
     TW_STEP(shuffle_init),
     .doc = "The elements in an order that chance gives: one of the next buffer_size elements at a time. buffer_size -2: of all.\n"
            "example: sorted(tf.data.Dataset.range(4).shuffle(4).as_numpy_iterator())  # [0, 1, 2, 3]");

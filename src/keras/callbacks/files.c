@@ -263,7 +263,7 @@ static const tw__callback_methods csv_methods = { .events = TW_ON(TW_TRAIN_BEGIN
                                                   .on = csv_on };
 
 TW_CLASS(callbacks_csv_logger,
-         "keras.callbacks.CSVLogger(filename: str, separator: str = None, append: bool = False) -> callback",
+         "keras.callbacks.CSVLogger(filename: str, separator: str = None shown ',', append: bool = False) -> callback",
          .parent = &tw__class_callback, .size = sizeof(csv), .destroy = csv_destroy, .methods = &csv_methods,
          .doc = "Writes the values of every epoch to a table.\n"
                 "separator: what stands between two values; None: a comma\n"

@@ -198,7 +198,7 @@ static const tw__callback_methods stopping_methods = { TW_ON(TW_TRAIN_BEGIN) | T
 
 TW_CLASS(
     callbacks_early_stopping,
-    "keras.callbacks.EarlyStopping(monitor: str = val_loss, min_delta: float = 0.0, patience: int = 0, verbose: int = 0, mode: str = auto, "
+    "keras.callbacks.EarlyStopping(monitor: str = val_loss, min_delta: float = 0, patience: int = 0, verbose: int = 0, mode: str = auto, "
     "baseline: float = None, restore_best_weights: bool = False, start_from_epoch: int = 0) -> callback",
     .parent = &tw__class_callback, .size = sizeof(watcher), .init = stopping_init, .inert = " mode ", .destroy = watcher_destroy,
     .methods = &stopping_methods,
@@ -284,7 +284,7 @@ static const tw__callback_methods plateau_methods = { TW_ON(TW_TRAIN_BEGIN) | TW
 TW_CLASS(
     callbacks_reduce_lr,
     "keras.callbacks.ReduceLROnPlateau(monitor: str = val_loss, factor: float = 0.1, patience: int = 10, verbose: int = 0, mode: str = auto, "
-    "min_delta: float = 0.0001, cooldown: int = 0, min_lr: float = 0.0) -> callback",
+    "min_delta: float = 0.0001, cooldown: int = 0, min_lr: float = 0) -> callback",
     .parent = &tw__class_callback, .size = sizeof(watcher), .init = plateau_init, .destroy = watcher_destroy,
     .methods = &plateau_methods,
     .doc = "Lowers the learning rate when a value has stopped improving.\n"

@@ -138,7 +138,7 @@ static const tw__constraint_methods min_max_norm_methods = { min_max_norm };
 
 TW_CLASS(
     constraints_min_max_norm,
-    "keras.constraints.MinMaxNorm|keras.constraints.min_max_norm(min_value: float = 0, max_value: float = 1, rate: float = 1, "
+    "keras.constraints.MinMaxNorm|keras.constraints.min_max_norm(min_value: float = 0.0, max_value: float = 1.0, rate: float = 1.0, "
     "axis: ints = 0) -> constraint",
     .parent = &tw__class_constraint, .size = sizeof(tw_constraint), .methods = &min_max_norm_methods,
     .doc = "Norms along an axis come closer to [min_value, max_value], by the rate.\n"

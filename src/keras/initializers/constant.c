@@ -107,7 +107,7 @@ static const tw__initializer_methods constant_methods = { constant_make };
 TW_CLASS(
     initializers_constant,
     "keras.initializers.Constant|keras.initializers.constant|initializers.Constant|initializers.constant|constant_initializer"
-    "(value: tensor<float64> = None) -> initializer",
+    "(value: tensor<float64> = None shown 0) -> initializer",
     .parent = &tw__class_initializer, .size = sizeof(tw_initializer), .settle = constant_settle, .methods = &constant_methods,
     .doc = "A number in all places, or a list of them; 0 if none is given.\n"
            "value: a number, or an array that fills the shape; None: 0\n"

@@ -347,7 +347,7 @@ TW_CLASS(layers_sync_batch_normalization,
          "scale: bool = True, beta_initializer: named<initializer> = zeros, gamma_initializer: named<initializer> = ones, "
          "moving_mean_initializer: named<initializer> = zeros, moving_variance_initializer: named<initializer> = ones, "
          "beta_regularizer: named<regularizer> = None, gamma_regularizer: named<regularizer> = None, "
-         "beta_constraint: named<constraint> = None, gamma_constraint: named<constraint> = None, synchronized: bool = True, "
+         "beta_constraint: named<constraint> = None, gamma_constraint: named<constraint> = None, *, synchronized: bool = True, "
          "**layer) -> layer",
          .parent = &tw__class_layers_batch_normalization, .size = sizeof(batch_normalization), .inert = " synchronized ",
          .doc = "BatchNormalization(synchronized=True) by its old name; the arguments are the same, in the same places.\n"

@@ -205,7 +205,7 @@ static const tw__layer_methods cell_methods = { .build = cell_build,
     "use_bias: bool = True, " TW_RECURRENT_INITIALIZERS ", unit_forget_bias: bool = True, " TW_RECURRENT_REGULARIZERS \
     ", activity_regularizer: named<regularizer> = None, " TW_RECURRENT_CONSTRAINTS                                    \
     ", return_sequences: bool = False, return_state: bool = False, go_backwards: bool = False, "                      \
-    "stateful: bool = False, dropout: float = 0.0, recurrent_dropout: float = 0.0, unroll: bool = False, "            \
+    "stateful: bool = False, dropout: float = 0.0, recurrent_dropout: float = 0.0, *, unroll: bool = False, "         \
     "time_major: bool = False, zero_output_for_mask: bool = False"
 
 TW_CLASS(layers_conv_lstm_cell,

@@ -81,7 +81,7 @@ static const tw__conv_methods separable_conv1d_methods = METHODS(1), separable_c
     "pointwise_regularizer: named<regularizer> = None, bias_regularizer: named<regularizer> = None, "   \
     "activity_regularizer: named<regularizer> = None, depthwise_constraint: named<constraint> = None, " \
     "pointwise_constraint: named<constraint> = None, bias_constraint: named<constraint> = None, "       \
-    "groups: int = 1, kernel_initializer: named<initializer> = glorot_uniform, "                        \
+    "*, groups: int = 1, kernel_initializer: named<initializer> = glorot_uniform, "                     \
     "kernel_regularizer: named<regularizer> = None, kernel_constraint: named<constraint> = None"
 
 TW_CLASS(layers_separable_conv1d,

@@ -130,7 +130,7 @@ static const tw__layer_methods features_methods = { .build = features_build,
 TW_CLASS(
     layers_random_fourier_features,
     "keras.layers.experimental.RandomFourierFeatures(output_dim: int, kernel_initializer: named<random_features> = gaussian, "
-    "scale: float = None, trainable: bool = False, name: str = None, dtype: dtype<policy> = None, dynamic: bool = False, "
+    "scale: float = None, trainable: bool = False, name: str = None, *, dtype: dtype<policy> = None, dynamic: bool = False, "
     "input_shape: shape = None, input_dim: int = None, batch_size: int = None, batch_input_shape: shape = None, "
     "weights: tensors = None) -> layer",
     .parent = &tw__class_layer, .size = sizeof(tw_layer), .settle = features_settle, .methods = &features_methods,

@@ -11,6 +11,8 @@ static tw_status input_init(void *self, const void *given)
     const tw_layers_input_layer_args *args = given;
     if (args->sparse && args->ragged)
         return tw__fail(TW_VALUE_ERROR, "Cannot set both sparse and ragged to True in a Keras input.");
+    if (args->input_tensor || args->type_spec.kind != TW_VALUE_NONE)
+        return tw__fail(TW_UNIMPLEMENTED, "InputLayer: `input_tensor` and `type_spec` are arguments of Input");
     if (!args->name) {
         char *name = tw__format("input_%lld", (long long)tw_backend_get_uid(.prefix = "input"));
         if (!name)
@@ -94,9 +96,12 @@ static const tw__layer_methods input_methods = { .call = input_call, .whole_conf
 
 TW_CLASS(
     layers_input_layer,
-    "keras.layers.InputLayer(input_shape: shape = None, batch_size: int = None, dtype: dtype = None, sparse: bool = False, name: str = None, "
-    "ragged: bool = False, batch_input_shape: shape = None) -> layer",
+    "keras.layers.InputLayer(input_shape: shape = None, batch_size: int = None, dtype: dtype = None, input_tensor: tensor = None since 0.2, "
+    "sparse: bool = False shown None, name: str = None, ragged: bool = False shown None, type_spec: value<spec> = None since 0.2, *, "
+    "batch_input_shape: shape = None) -> layer",
     .parent = &tw__class_layer, .size = sizeof(tw_layer), .init = input_init, .methods = &input_methods,
     .doc = "The place where a model's input comes in.\n"
            "sparse: True: the input is a sparse tensor\n"
+           "input_tensor: must be None: `tf.keras.Input(tensor=…)` takes one\n"
+           "type_spec: must be None: `tf.keras.Input(type_spec=…)` takes one\n"
            "ragged: True: the input is a ragged tensor");

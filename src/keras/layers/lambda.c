@@ -229,7 +229,7 @@ static const tw__layer_methods lambda_methods = { .arguments = "inputs mask trai
 
 TW_CLASS(layers_lambda,
          "keras.layers.Lambda(function: named<activation>, output_shape: shape = None, mask: value = None since 0.2, "
-         "arguments: value = None since 0.2, output_shape_function: value = None since 0.2, **layer) -> layer",
+         "arguments: value = None since 0.2, *, output_shape_function: value = None since 0.2, **layer) -> layer",
          .parent = &tw__class_layer, .size = sizeof(tw_layer), .methods = &lambda_methods,
          .doc = "A function of a tensor, or of several, as a layer.\n"
                 "function: the function; its first argument is the input, and it may take `mask` and `training`\n"

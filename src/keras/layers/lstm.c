@@ -48,7 +48,7 @@ TW_CLASS(
     layers_simple_rnn,
     "keras.layers.SimpleRNN(units: int, activation: named<activation> = tanh, use_bias: bool = True, " TW_RECURRENT_INITIALIZERS
     ", " TW_RECURRENT_REGULARIZERS ", " LAYER_ARGUMENTS
-    ", unroll: bool = False, time_major: bool = False, zero_output_for_mask: bool = False, **layer) -> layer",
+    ", unroll: bool = False, *, time_major: bool = False, zero_output_for_mask: bool = False, **layer) -> layer",
     .parent = &tw__class_layers_rnn, .size = sizeof(tw__rnn), .fixed = CELLS, .init = simple_init,
     .doc = "A recurrent layer whose output is its state: activation(inputs @ kernel + state @ recurrent_kernel + bias).");
 
@@ -56,7 +56,7 @@ TW_CLASS(layers_lstm,
          "keras.layers.LSTM(units: int, activation: named<activation> = tanh, "
          "recurrent_activation: named<activation> = sigmoid, use_bias: bool = True, " TW_RECURRENT_INITIALIZERS
          ", unit_forget_bias: bool = True, " TW_RECURRENT_REGULARIZERS ", " LAYER_ARGUMENTS
-         ", time_major: bool = False, unroll: bool = False, implementation: int = 2, zero_output_for_mask: bool = False, "
+         ", time_major: bool = False, unroll: bool = False, *, implementation: int = 2, zero_output_for_mask: bool = False, "
          "**layer) -> layer",
          .parent = &tw__class_layers_rnn, .size = sizeof(tw__rnn), .fixed = CELLS, .init = lstm_init,
          .doc = "Long short-term memory.\n"
@@ -66,7 +66,7 @@ TW_CLASS(layers_gru,
          "keras.layers.GRU(units: int, activation: named<activation> = tanh, "
          "recurrent_activation: named<activation> = sigmoid, use_bias: bool = True, " TW_RECURRENT_INITIALIZERS
          ", " TW_RECURRENT_REGULARIZERS ", " LAYER_ARGUMENTS
-         ", unroll: bool = False, time_major: bool = False, reset_after: bool = True, implementation: int = 2, "
+         ", unroll: bool = False, time_major: bool = False, reset_after: bool = True, *, implementation: int = 2, "
          "zero_output_for_mask: bool = False, **layer) -> layer",
          .parent = &tw__class_layers_rnn, .size = sizeof(tw__rnn), .fixed = CELLS, .init = gru_init,
          .doc = "Gated recurrent units.\n"

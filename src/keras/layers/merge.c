@@ -361,41 +361,41 @@ static tw_value merged(tw_layer *layer, const tw_value *inputs)
     return result;
 }
 
-TW_API(layers_add_of, "keras.layers.add(inputs: value, name: str = None) -> value",
+TW_API(layers_add_of, "keras.layers.add(inputs: value, *, name: str = None) -> value",
        "The sum of tensors.\n"
        "example: tf.keras.layers.add([tf.constant([1.0, 2.0]), tf.constant([3.0, 4.0])]).numpy().tolist()  # [4.0, 6.0]")
 {
     return merged(tw_layers_add(.name = args->name), &args->inputs);
 }
 
-TW_API(layers_subtract_of, "keras.layers.subtract(inputs: value, name: str = None) -> value",
+TW_API(layers_subtract_of, "keras.layers.subtract(inputs: value, *, name: str = None) -> value",
        "The first of two tensors minus the second.\n"
        "inputs: two tensors of the same shape")
 {
     return merged(tw_layers_subtract(.name = args->name), &args->inputs);
 }
 
-TW_API(layers_multiply_of, "keras.layers.multiply(inputs: value, name: str = None) -> value", "The product of tensors.")
+TW_API(layers_multiply_of, "keras.layers.multiply(inputs: value, *, name: str = None) -> value", "The product of tensors.")
 {
     return merged(tw_layers_multiply(.name = args->name), &args->inputs);
 }
 
-TW_API(layers_average_of, "keras.layers.average(inputs: value, name: str = None) -> value", "The mean of tensors.")
+TW_API(layers_average_of, "keras.layers.average(inputs: value, *, name: str = None) -> value", "The mean of tensors.")
 {
     return merged(tw_layers_average(.name = args->name), &args->inputs);
 }
 
-TW_API(layers_maximum_of, "keras.layers.maximum(inputs: value, name: str = None) -> value", "The largest of tensors.")
+TW_API(layers_maximum_of, "keras.layers.maximum(inputs: value, *, name: str = None) -> value", "The largest of tensors.")
 {
     return merged(tw_layers_maximum(.name = args->name), &args->inputs);
 }
 
-TW_API(layers_minimum_of, "keras.layers.minimum(inputs: value, name: str = None) -> value", "The smallest of tensors.")
+TW_API(layers_minimum_of, "keras.layers.minimum(inputs: value, *, name: str = None) -> value", "The smallest of tensors.")
 {
     return merged(tw_layers_minimum(.name = args->name), &args->inputs);
 }
 
-TW_API(layers_concatenate_of, "keras.layers.concatenate(inputs: value, axis: int = -1, name: str = None) -> value",
+TW_API(layers_concatenate_of, "keras.layers.concatenate(inputs: value, axis: int = -1, *, name: str = None) -> value",
        "Tensors one behind the other.\n"
        "axis: the dimension along which they are joined; the other ones must be equal\n"
        "example: tf.keras.layers.concatenate([tf.ones([2, 3]), tf.ones([2, 1])]).shape  # TensorShape([2, 4])")
@@ -403,7 +403,7 @@ TW_API(layers_concatenate_of, "keras.layers.concatenate(inputs: value, axis: int
     return merged(tw_layers_concatenate(.axis = args->axis, .name = args->name), &args->inputs);
 }
 
-TW_API(layers_dot_of, "keras.layers.dot(inputs: value, axes: ints, normalize: bool = False, name: str = None) -> value",
+TW_API(layers_dot_of, "keras.layers.dot(inputs: value, axes: ints, normalize: bool = False, *, name: str = None) -> value",
        "Products over an axis.\n"
        "axes: the dimension of each input that the sum goes over, one for both or two\n"
        "normalize: True: both inputs get the length 1 along that dimension first, so that products are cosines\n"

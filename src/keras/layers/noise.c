@@ -149,7 +149,7 @@ static const tw__layer_methods spatial1d_methods = {
 };
 
 TW_CLASS(layers_spatial_dropout1d,
-         "keras.layers.SpatialDropout1D(rate: float, noise_shape: shape = None, seed: int = None, **layer) -> layer",
+         "keras.layers.SpatialDropout1D(rate: float, *, noise_shape: shape = None, seed: int = None, **layer) -> layer",
          .parent = &tw__class_layer, .size = sizeof(noise), .init = noise_init, .settle = noise_settle,
          .methods = &spatial1d_methods, .doc = "Dropout of whole channels of sequences.");
 
@@ -171,12 +171,12 @@ static const tw__layer_methods spatial_methods = { .arguments = "inputs training
 
 TW_CLASS(
     layers_spatial_dropout2d,
-    "keras.layers.SpatialDropout2D(rate: float, data_format: str = None, noise_shape: shape = None, seed: int = None, **layer) -> layer",
+    "keras.layers.SpatialDropout2D(rate: float, data_format: str = None, *, noise_shape: shape = None, seed: int = None, **layer) -> layer",
     .parent = &tw__class_layer, .size = sizeof(noise), .init = noise_init, .settle = noise_settle, .methods = &spatial_methods,
     .doc = "Dropout of whole channels of images.");
 
 TW_CLASS(
     layers_spatial_dropout3d,
-    "keras.layers.SpatialDropout3D(rate: float, data_format: str = None, noise_shape: shape = None, seed: int = None, **layer) -> layer",
+    "keras.layers.SpatialDropout3D(rate: float, data_format: str = None, *, noise_shape: shape = None, seed: int = None, **layer) -> layer",
     .parent = &tw__class_layer, .size = sizeof(noise), .init = noise_init, .settle = noise_settle, .methods = &spatial_methods,
     .doc = "Dropout of whole channels of volumes.");

@@ -256,7 +256,7 @@ TW_CLASS(layers_global_max_pooling1d,
 
 TW_CLASS(
     layers_global_average_pooling1d,
-    "keras.layers.GlobalAveragePooling1D|keras.layers.GlobalAvgPool1D(data_format: str = channels_last, keepdims: bool = False, "
+    "keras.layers.GlobalAveragePooling1D|keras.layers.GlobalAvgPool1D(data_format: str = channels_last, *, keepdims: bool = False, "
     "**layer) -> layer",
     GLOBAL_CLASS, .methods = &whole_mean1d, .doc = "The mean of every channel of a sequence.");
 

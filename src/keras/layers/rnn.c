@@ -472,7 +472,7 @@ static const tw__layer_methods rnn_methods = { .supports_masking = true,
 TW_CLASS(
     layers_rnn,
     "keras.layers.RNN(cell: list<layer>, return_sequences: bool = False, return_state: bool = False, go_backwards: bool = False, "
-    "stateful: bool = False, unroll: bool = False, time_major: bool = False, zero_output_for_mask: bool = False, **layer) -> layer",
+    "stateful: bool = False, unroll: bool = False, time_major: bool = False, *, zero_output_for_mask: bool = False, **layer) -> layer",
     .parent = &tw__class_layer, .size = sizeof(tw__rnn), .init = rnn_init, .settle = rnn_settle, .destroy = rnn_clear,
     .visit = rnn_visit, .clear = rnn_clear, .methods = &rnn_methods,
     .doc = "A recurrent layer made of a cell, or of several one above the other.\n"

@@ -371,14 +371,14 @@ TW_CLASS(layers_lstm_cell,
          "keras.layers.LSTMCell(units: int, activation: named<activation> = tanh, "
          "recurrent_activation: named<activation> = sigmoid, use_bias: bool = True, " TW_RECURRENT_INITIALIZERS
          ", unit_forget_bias: bool = True, " TW_RECURRENT_REGULARIZERS ", " TW_RECURRENT_CONSTRAINTS
-         ", dropout: float = 0.0, recurrent_dropout: float = 0.0, implementation: int = 2, **layer) -> layer",
+         ", dropout: float = 0.0, recurrent_dropout: float = 0.0, *, implementation: int = 2, **layer) -> layer",
          CLASS, .doc = "A step of LSTM; the states are the hidden value and the cell's.");
 
 TW_CLASS(layers_gru_cell,
          "keras.layers.GRUCell(units: int, activation: named<activation> = tanh, "
          "recurrent_activation: named<activation> = sigmoid, use_bias: bool = True, " TW_RECURRENT_INITIALIZERS
          ", " TW_RECURRENT_REGULARIZERS ", " TW_RECURRENT_CONSTRAINTS
-         ", dropout: float = 0.0, recurrent_dropout: float = 0.0, reset_after: bool = True, implementation: int = 2, "
+         ", dropout: float = 0.0, recurrent_dropout: float = 0.0, reset_after: bool = True, *, implementation: int = 2, "
          "**layer) -> layer",
          CLASS,
          .doc = "A step of GRU.\n"

@@ -378,16 +378,19 @@ TW_CLASS(layers_cropping1d, "keras.layers.Cropping1D(cropping: ints = (1, 1), **
          .size = sizeof(shaping), .settle = cropping1d_settle, .methods = &crop_methods,
          .doc = "Takes steps away at both ends of a sequence.");
 
-TW_CLASS(layers_cropping2d, "keras.layers.Cropping2D(cropping: ints = (0, 0, 0, 0), data_format: str = None, **layer) -> layer",
-         .parent = &tw__class_layer, .size = sizeof(shaping), .settle = cropping2d_settle, .methods = &crop_methods,
-         .doc = "Takes rows and columns away at the edges of images.");
+TW_CLASS(
+    layers_cropping2d,
+    "keras.layers.Cropping2D(cropping: ints = (0, 0, 0, 0) shown ((0, 0), (0, 0)), data_format: str = None, **layer) -> layer",
+    .parent = &tw__class_layer, .size = sizeof(shaping), .settle = cropping2d_settle, .methods = &crop_methods,
+    .doc = "Takes rows and columns away at the edges of images.");
 
 TW_CLASS(layers_zero_padding3d,
          "keras.layers.ZeroPadding3D(padding: ints = (1, 1, 1), data_format: str = None, **layer) -> layer",
          .parent = &tw__class_layer, .size = sizeof(shaping), .settle = zero_padding3d_settle, .methods = &pad_methods,
          .doc = "Zeros around volumes.");
 
-TW_CLASS(layers_cropping3d,
-         "keras.layers.Cropping3D(cropping: ints = (1, 1, 1, 1, 1, 1), data_format: str = None, **layer) -> layer",
-         .parent = &tw__class_layer, .size = sizeof(shaping), .settle = cropping3d_settle, .methods = &crop_methods,
-         .doc = "Takes planes away at the faces of volumes.");
+TW_CLASS(
+    layers_cropping3d,
+    "keras.layers.Cropping3D(cropping: ints = (1, 1, 1, 1, 1, 1) shown ((1, 1), (1, 1), (1, 1)), data_format: str = None, **layer) -> layer",
+    .parent = &tw__class_layer, .size = sizeof(shaping), .settle = cropping3d_settle, .methods = &crop_methods,
+    .doc = "Takes planes away at the faces of volumes.");

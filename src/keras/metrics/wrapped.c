@@ -142,7 +142,7 @@ static tw_tensor *binary_crossentropy_values(const tw_metric *self, tw_tensor *y
 static const tw__metric_methods binary_crossentropy_methods = { .values = binary_crossentropy_values };
 TW_CLASS(metrics_binary_crossentropy,
          "keras.metrics.BinaryCrossentropy(name: str = binary_crossentropy, dtype: dtype = None, from_logits: bool = False, "
-         "label_smoothing: float = 0.0) -> metric",
+         "label_smoothing: float = 0) -> metric",
          CLASS, .methods = &binary_crossentropy_methods,
          .doc = "The mean cross-entropy of probabilities with labels of 0 and 1.");
 
@@ -156,7 +156,7 @@ static const tw__metric_methods categorical_crossentropy_methods = { .values = c
 TW_CLASS(
     metrics_categorical_crossentropy,
     "keras.metrics.CategoricalCrossentropy(name: str = categorical_crossentropy, dtype: dtype = None, from_logits: bool = False, "
-    "label_smoothing: float = 0.0, axis: int = -1) -> metric",
+    "label_smoothing: float = 0, axis: int = -1) -> metric",
     CLASS, .methods = &categorical_crossentropy_methods, .doc = "The mean cross-entropy of distributions.");
 
 static tw_tensor *sparse_crossentropy_values(const tw_metric *self, tw_tensor *y_true, tw_tensor *y_pred)

@@ -210,9 +210,9 @@ static tw_keras_tensor *input_of_type(const tw_input_args *args)
 
 TW_API(
     input,
-    "keras.Input|keras.layers.Input(shape: shape = None, batch_size: int = None, name: str = None, dtype: dtype = None, sparse: bool = False, "
-    "ragged: bool = False, batch_input_shape: shape = None, batch_shape: shape = None, tensor: tensor = None since 0.2, "
-    "type_spec: value<spec> = None since 0.2) -> keras_tensor",
+    "keras.Input|keras.layers.Input(shape: shape = None, batch_size: int = None, name: str = None, dtype: dtype = None, sparse: bool = False shown None, "
+    "tensor: tensor = None since 0.2, ragged: bool = False shown None, type_spec: value<spec> = None since 0.2, *, "
+    "batch_input_shape: shape = None, batch_shape: shape = None) -> keras_tensor",
     "A Keras tensor that stands for an input of a model.\n"
     "shape: the shape of one sample; None for dimensions of any length\n"
     "batch_size: the fixed size of batches; None: any\n"

@@ -288,11 +288,16 @@ static tw_status legacy_settle(void *self, const void *given)
                         own.clipnorm, own.global_clipnorm);
     if (!isnan(own.clipvalue) && (!isnan(own.clipnorm) || !isnan(own.global_clipnorm)))
         return tw__fail(TW_UNIMPLEMENTED, "%s: clipvalue together with a norm is not supported", tw_class_name(self));
+    if (own.gradient_aggregator.kind != TW_VALUE_NONE || own.gradient_transformers.kind != TW_VALUE_NONE)
+        return tw__fail(TW_UNIMPLEMENTED, "%s: functions that change the gradients are not supported", tw_class_name(self));
     return TW_OK;
 }
 
 TW_CLASS(optimizers_legacy_optimizer,
-         "keras.optimizers.legacy.Optimizer(name: str, clipnorm: float = None, clipvalue: float = None, "
+         "keras.optimizers.legacy.Optimizer(name: str, gradient_aggregator: value = None since 0.2, "
+         "gradient_transformers: value = None since 0.2, *, clipnorm: float = None, clipvalue: float = None, "
          "global_clipnorm: float = None, decay: float = 0.0) -> optimizer",
          .parent = &tw__class_optimizer, .size = sizeof(tw_optimizer), .settle = legacy_settle,
-         .doc = "The base of the optimizers of Keras up to 2.10.");
+         .doc = "The base of the optimizers of Keras up to 2.10.\n"
+                "gradient_aggregator: must be None: replicas' gradients are summed\n"
+                "gradient_transformers: must be None: gradients are taken as they are");

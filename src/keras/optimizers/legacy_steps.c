@@ -76,7 +76,7 @@ static tw_status sgd_step(tw_optimizer *optimizer, int64_t index, tw_variable *v
 METHODS(sgd, " decay momentum ", .build = NULL);
 
 /* Arguments that all of them have. */
-#define LEGACY_ARGUMENTS "clipnorm: float = None, clipvalue: float = None, global_clipnorm: float = None, decay: float = 0.0"
+#define LEGACY_ARGUMENTS "*, clipnorm: float = None, clipvalue: float = None, global_clipnorm: float = None, decay: float = 0.0"
 
 TW_CLASS(optimizers_legacy_sgd,
          "keras.optimizers.legacy.SGD(learning_rate: number = 0.01, momentum: float = 0.0, nesterov: bool = False, "

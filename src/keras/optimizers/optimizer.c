@@ -152,10 +152,13 @@ static void optimizer_destroy(void *self)
     tw__free(optimizer->name);
 }
 
-TW_CLASS(optimizer, "keras.optimizers.Optimizer|keras.optimizers.experimental.Optimizer(name: str, " TW_OPTIMIZER_ARGUMENTS ")",
-         .parent = &tw__trackable_class, .size = sizeof(tw_optimizer), .init = optimizer_init, .settle = optimizer_settle,
-         .refused = " use_ema ", .fixed = " name jit_compile ", .destroy = optimizer_destroy, .visit = optimizer_visit,
-         .clear = optimizer_clear, .doc = "The base of optimizers.");
+TW_CLASS(
+    optimizer,
+    "keras.optimizers.Optimizer|keras.optimizers.experimental.Optimizer(name: str, weight_decay: float = None shown 0, " TW_OPTIMIZER_REST
+    ")",
+    .parent = &tw__trackable_class, .size = sizeof(tw_optimizer), .init = optimizer_init, .settle = optimizer_settle,
+    .refused = " use_ema ", .fixed = " name jit_compile ", .destroy = optimizer_destroy, .visit = optimizer_visit,
+    .clear = optimizer_clear, .doc = "The base of optimizers.");
 
 /* ---- scalars ---- */
 

@@ -26,9 +26,10 @@
     } while (0)
 
 /* Arguments that all optimizers have. */
-#define TW_OPTIMIZER_ARGUMENTS                                                           \
-    "weight_decay: float = None, clipnorm: float = None, clipvalue: float = None, "      \
+#define TW_OPTIMIZER_REST                                                                \
+    "clipnorm: float = None, clipvalue: float = None, "                                  \
     "global_clipnorm: float = None, use_ema: bool = False, ema_momentum: float = 0.99, " \
     "ema_overwrite_frequency: int = None, jit_compile: bool = True"
+#define TW_OPTIMIZER_ARGUMENTS "weight_decay: float = None, " TW_OPTIMIZER_REST
 
 #endif

@@ -197,7 +197,7 @@ TW_API(
     image_apply_affine_transform,
     "keras.preprocessing.image.apply_affine_transform(x: tensor, theta: float = 0, tx: float = 0, ty: float = 0, shear: float = 0, zx: float = 1, "
     "zy: float = 1, row_axis: int = 1, col_axis: int = 2, channel_axis: int = 0, fill_mode: str {constant, nearest, reflect, wrap, mirror} = "
-    "nearest, cval: float = 0, order: int = 1) -> tensor<numpy>",
+    "nearest, cval: float = 0.0, order: int = 1) -> tensor<numpy>",
     "A picture that is turned, shifted, sheared and zoomed around its middle.\n"
     "x: the picture, floats or uint8, of three dimensions\n"
     "theta: the angle in degrees\n"

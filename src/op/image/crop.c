@@ -123,7 +123,7 @@ TW_OP(CropAndResize, .inputs = "image: T, boxes: float, box_ind: int32, crop_siz
           "extrapolation_value: float = 0",
       .shape = crop_shape, .compute = crop_compute, .gradient = tw__crop_gradient,
       .function = "image.crop_and_resize(image: tensor, boxes: tensor<float32>, box_indices: tensor<int32>, "
-                  "crop_size: tensor<int32>, method: str = bilinear, extrapolation_value: float = 0, "
+                  "crop_size: tensor<int32>, method: str = bilinear, extrapolation_value: float = 0.0, "
                   "name: str = None) -> tensor",
       .doc = "Boxes of images (y1, x1, y2, x2 from 0 to 1), each resized to crop_size.\n"
              "image: images [batch, height, width, channels]\n"

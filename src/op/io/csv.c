@@ -144,7 +144,7 @@ TW_OP(DecodeCSV, .inputs = "records: string, record_defaults: OUT_TYPE", .output
 
 TW_API(
     io_decode_csv,
-    "io.decode_csv(records: tensor<string>, record_defaults: tensors, field_delim: str = None, use_quote_delim: bool = True, na_value: str = None, "
+    "io.decode_csv(records: tensor<string>, record_defaults: tensors, field_delim: str = None shown ',', use_quote_delim: bool = True, na_value: str = None shown '', "
     "select_cols: ints = None, name: str = None) -> tensors",
     "One tensor per column of records of comma-separated values, of the dtypes of the defaults. A default without elements says that the field is "
     "required.\n"

@@ -208,7 +208,7 @@ TW_OP(DecodeCompressed, .inputs = "bytes: string", .outputs = "output: string", 
 
 TW_API(
     io_decode_compressed,
-    "io.decode_compressed|compat.v1.decode_compressed(bytes: tensor<string>, compression_type: str = None, name: str = None) -> tensor",
+    "io.decode_compressed|compat.v1.decode_compressed(bytes: tensor<string>, compression_type: str = None shown '', name: str = None) -> tensor",
     "What strings compressed by ZLIB or GZIP hold.\n"
     "bytes: compressed strings\n"
     "compression_type: `ZLIB` or `GZIP`; None or an empty text: they are not compressed")

@@ -148,7 +148,7 @@ TW_OP(
     FakeQuantWithMinMaxArgs, ROW, .inputs = "inputs: float", .outputs = "outputs: float", .attrs = LIMITS BITS,
     .gradient = fake_gradient,
     .function =
-        "quantization.fake_quant_with_min_max_args|compat.v1.fake_quant_with_min_max_args(inputs: tensor<float32>, min: float = -6.0, max: float = 6.0, "
+        "quantization.fake_quant_with_min_max_args|compat.v1.fake_quant_with_min_max_args(inputs: tensor<float32>, min: float = -6, max: float = 6, "
         "num_bits: int = 8, narrow_range: bool = False, name: str = None) -> tensor",
     .doc = "Floats rounded to the steps between min and max.\n"
            "inputs: the numbers to round\n"
@@ -159,7 +159,7 @@ TW_OP(
     .attrs = LIMITS BITS, .no_gradient = true,
     .function =
         "quantization.fake_quant_with_min_max_args_gradient|compat.v1.fake_quant_with_min_max_args_gradient(gradients: tensor<float32>, inputs: tensor<float32>, "
-        "min: float = -6.0, max: float = 6.0, num_bits: int = 8, narrow_range: bool = False, name: str = None) -> tensor",
+        "min: float = -6, max: float = 6, num_bits: int = 8, narrow_range: bool = False, name: str = None) -> tensor",
     .doc = "The gradient of FakeQuantWithMinMaxArgs.\n"
            "gradients: the gradient by the result\n"
            "inputs: the numbers that were rounded\n"

@@ -91,8 +91,8 @@ static tw_status lrn_gradient(tw__gradient *g)
 
 TW_OP(LRN, .inputs = "input: T", .outputs = "output: T", .attrs = LRN_ATTRS, .shape = lrn_shape, .compute = lrn_compute,
       .gradient = lrn_gradient,
-      .function = "nn.local_response_normalization|nn.lrn(input: tensor, depth_radius: int = 5, bias: float = 1.0, "
-                  "alpha: float = 1.0, beta: float = 0.5, name: str = None) -> tensor",
+      .function = "nn.local_response_normalization|nn.lrn(input: tensor, depth_radius: int = 5, bias: float = 1, "
+                  "alpha: float = 1, beta: float = 0.5, name: str = None) -> tensor",
       .doc = "input / (bias + alpha * the sum of squares of depth_radius channels on both sides) ** beta.\n"
              "depth_radius: how many channels on each side are summed\n"
              "bias: what is added to the sum\n"

@@ -488,9 +488,10 @@ static const tw__layer_methods brightness_methods = { .arguments = "inputs train
                                                       .own_config = " factor value_range seed ",
                                                       .config = brightness_config };
 
-TW_CLASS(layers_random_brightness,
-         "keras.layers.RandomBrightness(factor: value, value_range: value = None, seed: int = None, **layer) -> layer",
-         TW_RANDOM_LAYER, .settle = brightness_settle, .methods = &brightness_methods,
-         .doc = "While training, adds a part of the range of values to each image.\n"
-                "factor: the range of that part: (low, high), or x for (-x, x)\n"
-                "value_range: the least and the greatest value of images, between which results lie; None: 0 and 255");
+TW_CLASS(
+    layers_random_brightness,
+    "keras.layers.RandomBrightness(factor: value, value_range: value = None shown (0, 255), seed: int = None, **layer) -> layer",
+    TW_RANDOM_LAYER, .settle = brightness_settle, .methods = &brightness_methods,
+    .doc = "While training, adds a part of the range of values to each image.\n"
+           "factor: the range of that part: (low, high), or x for (-x, x)\n"
+           "value_range: the least and the greatest value of images, between which results lie; None: 0 and 255");

@@ -563,7 +563,7 @@ TW_CLASS(
 TW_CLASS(
     layers_integer_lookup,
     "keras.layers.IntegerLookup|keras.layers.experimental.preprocessing.IntegerLookup(max_tokens: int = None, num_oov_indices: int = 1, "
-    "mask_token: int = None, oov_token: int? = -1, vocabulary: value = None, vocabulary_dtype: dtype = int64, "
+    "mask_token: int = None, oov_token: int? = -1, vocabulary: value = None, vocabulary_dtype: dtype = int64 shown 'int64', "
     "idf_weights: value = None, invert: bool = False, output_mode: str = int, sparse: bool = False, pad_to_max_tokens: bool = False, "
     "**layer) -> layer",
     .parent = &tw__class_layers_index_lookup, .size = sizeof(tw__lookup_layer), .init = integer_init, .settle = lookup_settle,

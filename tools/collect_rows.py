@@ -219,7 +219,7 @@ class Field:
                 text = d.strip("'")
             elif self.kind in ("INTS", "SHAPE"):
                 text = d.strip("()[]")
-            elif self.kind != "TENSOR" or not self.none_allowed:  # "tensor? = 1" tells what the body takes NULL for
+            else:
                 raise Bad("%s can have no default but None" % self.name)
         flags = [f for f in ("required", "default_none", "keyword_only", "rest", "inherited", "ragged", "sparse")
                  if getattr(self, f)]
@@ -547,7 +547,7 @@ def write_reference(path, ops, texts):
 
 def argument_files(src):
     """Where arguments of many rows, and of functions that are written in Python, are described."""
-    return glob.glob(os.path.join(src, "spec", "arguments.txt")) + sorted(glob.glob(os.path.join(os.path.dirname(os.path.abspath(src)), "python", "arguments", "*.txt")))
+    return [p for p in (os.path.join(src, "spec", name + ".txt") for name in ("arguments", "results")) if os.path.exists(p)] + sorted(glob.glob(os.path.join(os.path.dirname(os.path.abspath(src)), "python", "arguments", "*.txt")))
 
 
 def described(src):

@@ -109,9 +109,10 @@ class Pages:
         if returns:
             owner = OWNERSHIP.get(row.result)
             out.append("<b class=part>Returns</b><p>%s%s</p>" % (prose(reference.sentence(returns)), " <small>In C it is the caller's, %s.</small>" % owner if owner else ""))
-        if text.raises:
+        raised = self.texts.raises(row)
+        if raised:
             out.append("<b class=part>Errors</b><dl>%s</dl>" % "".join("<dt><code>%s</code> <small>%s</small></dt><dd>%s</dd>" % (
-                escape(error), c_error(error), prose(reference.sentence(when))) for error, when in text.raises))
+                escape(error), c_error(error), prose(reference.sentence(when))) for error, when in raised))
         if text.examples:
             lines = [line for code, gives in text.examples for line in [">>> " + code] + ([gives] if gives else [])]
             out.append("<b class=part>Example</b><pre><code>%s</code></pre>" % escape("\n".join(lines)))

@@ -72,7 +72,7 @@ class Glossary:
     """src/spec/arguments.txt: what arguments of a name are, wherever the row does not say it. Behind a line [keras.layers.* data.*] an entry
     counts only for rows with such a path; `axis (ints): …` only for that kind. What fits most narrowly is taken."""
     def __init__(self, *paths):
-        self.entries, self.used = {}, set()
+        self.entries, self.used, self.raised = {}, set(), []
         for path in paths:
             self.read(path)
         self.patterns = {}
@@ -85,10 +85,15 @@ class Glossary:
         scope = ["*"]
         with open(path, encoding="utf-8") as f:
             lines = f.read().splitlines()
+        opened = None  # the lines of a scope that has not ended
         for number, line in enumerate(lines, 1):
             entry, place = re.match(r"(\w+)(?: \((\w+)\))?: (.+)$", line), "%s:%d" % (os.path.basename(path), number)
-            if line.startswith("[") and line.endswith("]"):
-                scope = line[1:-1].split()
+            if opened is not None or line.startswith("["):
+                opened = (opened or "") + " " + line.lstrip("[").rstrip("]")
+                if line.endswith("]"):
+                    scope, opened = opened.split(), None
+            elif line.startswith("raises: "):
+                self.raised.append((line[8:].partition(": ")[::2], scope, place))
             elif entry:
                 name, kind, text = entry.groups()
                 for pattern in scope:
@@ -97,6 +102,10 @@ class Glossary:
                     self.entries[name, kind, pattern] = place, text
             elif line and not line.startswith("#"):
                 raise BadText("%s: the line is not 'name: what it is'" % place)
+
+    def raises(self, paths):
+        """(error, when) that the scopes of these paths have."""
+        return [said for said, scope, _ in self.raised if any(path in scope for path in paths)]
 
     def find(self, name, kind, paths):
         """The narrowest entry for an argument of a row with these paths; a kind of None fits all."""
@@ -142,6 +151,10 @@ class Reference:
         text = self.glossary.find("returns", row.result, row.path.split("|"))
         return text or (self.handle(row.result, row.result_word) if row.result.startswith("HANDLE") else None)
 
+    def raises(self, row):
+        """(error, when) of a row: its own, else those that it shares with others."""
+        return self.texts[row.id].raises or self.glossary.raises(row.path.split("|"))
+
     def handle(self, kind, word):
         """What an object, or a list of them, is in Python."""
         if kind == "HANDLES":
@@ -184,7 +197,9 @@ class Reference:
         """The entries of the glossary that no row needs, as "line: name"."""
         for row in self.rows.values():
             self.docstring(row)
-        return ["%s: %s" % (place, key[0]) for key, (place, _) in self.glossary.entries.items() if place not in self.glossary.used]
+        known = {path for row in self.rows.values() for path in row.path.split("|")}
+        gone = ["%s: %s" % (place, path) for _, scope, place in self.glossary.raised for path in scope if path not in known]
+        return gone + ["%s: %s" % (place, key[0]) for key, (place, _) in self.glossary.entries.items() if place not in self.glossary.used]
 
     def undescribed(self):
         """(row, field) where nobody said what an argument of a public row is."""
@@ -224,7 +239,7 @@ class Reference:
         section("Args", arguments)
         returns = self.returns(row)
         section("Returns", returns and [textwrap.fill(sentence(returns), WIDTH, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)])
-        section("Raises", [item(error, sentence(when)) for error, when in text.raises])
+        section("Raises", [item(error, sentence(when)) for error, when in self.raises(row)])
         section("Example", [line for code, gives in text.examples for line in ["  >>> " + code] + (["  " + gives] if gives else [])])
         return "\n".join(out)
 

@@ -81,12 +81,13 @@ TW_API(linalg_adjoint, "linalg.adjoint(matrix: tensor, name: str = None) -> tens
     return tw_linalg_matrix_transpose(args->matrix, .conjugate = true);
 }
 
-TW_API(linalg_normalize,
-       "linalg.normalize(tensor: tensor, ord: value = None shown 'euclidean', axis: ints = None, name: str = None) -> tensors<tuple>",
-       "The tensor divided by its norm over axes, and the norm.\n"
-       "tensor: a tensor\n"
-       "ord: which norm, as for `tf.norm`; None: `euclidean`\n"
-       "returns: the tensor that is scaled, and the norm")
+TW_API(
+    linalg_normalize,
+    "linalg.normalize(tensor: tensor, ord: value = None shown 'euclidean', axis: ints = None, name: str = None) -> tensors<tuple>",
+    "The tensor divided by its norm over axes, and the norm.\n"
+    "tensor: a tensor\n"
+    "ord: which norm, as for `tf.norm`; None: `euclidean`\n"
+    "returns: the tensor that is scaled, and the norm")
 {
     tw_auto tw_tensor *norm = tw_norm(args->tensor, .ord = args->ord, .axis = args->axis, .keepdims = true);
     tw_auto tw_tensor *scaled = TW_CALL(RealDiv, args->tensor, norm);

@@ -64,7 +64,7 @@ static tw_tensor *cast_to(tw_tensor *x, tw_dtype dtype)
 
 TW_API(
     range,
-    "range(start: tensor<cast>, limit: tensor<cast> = None, delta: tensor<cast>? = 1, dtype: dtype = None, name: str = range) -> tensor",
+    "range(start: tensor<cast>, limit: tensor<cast> = None, delta: tensor<cast> = None shown 1, dtype: dtype = None, name: str = range) -> tensor",
     "start, start + delta, … before limit; with one number: 0, 1, … before it.\n"
     "start: the first number; alone it is the bound, and the numbers begin with 0\n"
     "example: tf.range(2, 10, 3).numpy().tolist()  # [2, 5, 8]")

@@ -24,8 +24,8 @@ keras.backend.minimum keras.backend.not_equal keras.backend.round keras.backend.
 keras.backend.square keras.backend.tanh keras.callbacks.Callback.set_model keras.callbacks.Callback.set_params keras.callbacks.ProgbarLogger
 keras.callbacks.RemoteMonitor keras.constraints.Constraint.from_config keras.estimator.model_to_estimator keras.layers.Bidirectional.compute_mask
 keras.layers.CategoryEncoding.compute_output_signature keras.layers.DenseFeatures keras.layers.DenseFeatures.build
-keras.layers.Discretization.compute_output_signature keras.layers.EinsumDense.compute_output_shape keras.layers.HashedCrossing.compute_output_shape
-keras.layers.HashedCrossing.compute_output_signature keras.layers.Hashing.compute_output_signature
+keras.layers.Discretization.compute_output_signature keras.layers.EinsumDense.compute_output_shape keras.layers.Flatten
+keras.layers.HashedCrossing.compute_output_shape keras.layers.HashedCrossing.compute_output_signature keras.layers.Hashing.compute_output_signature
 keras.layers.IntegerLookup.compute_output_signature keras.layers.Layer.add_metric keras.layers.Layer.add_variable keras.layers.Layer.from_config
 keras.layers.Normalization.compute_output_signature keras.layers.RNN.compute_mask keras.layers.StringLookup.compute_output_signature
 keras.layers.TextVectorization.compute_output_signature keras.layers.Wrapper.build keras.losses.Loss.from_config keras.losses.deserialize

@@ -42,7 +42,7 @@ bool tw__one_op_at_a_time(void)
 static bool is_small_loop(const tw__node *node)
 {
     tw__body body;
-    if (node->op->stateful || !tw__node_body(node, TW_ROLE_LOOP, "body", &body))
+    if (node->op->stateful || !tw__node_body(node, TW_ROLE_LOOP, "body", 0, &body))
         return false;
     for (size_t i = 0; i < body.graph->node_count; i++) {
         const tw__node *inner = body.graph->nodes[i];

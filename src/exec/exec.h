@@ -41,9 +41,9 @@ typedef struct tw__body {
     int output_count;
     void *owner; /* the object that keeps all of it */
 } tw__body;
-/* The function in an attr of a node (what a call calls, what a While repeats), for the planner to look into; defined in
- * function/function.c. False: the node has another role, or no function of that kind. */
-bool tw__node_body(const tw__node *node, tw__role role, const char *attr, tw__body *body);
+/* The function in an attr of a node (what a call calls, what a While repeats), or function `index` of a list, for the planner to
+ * look into; defined in function/function.c. False: the node has another role, or no function of that kind. */
+bool tw__node_body(const tw__node *node, tw__role role, const char *attr, int index, tw__body *body);
 
 /* How many steps may run at once, as the user set it; 0: as many as there are threads. Unless it is 1, some do (beside.c). */
 extern _Atomic int tw__inter_op_threads;

@@ -69,7 +69,7 @@ static tw_status take_in(tw__draft *draft, const tw__node *node, const tw__body 
 tw_status tw__pass_inline(tw__draft *draft, const tw__node *node, const int32_t *inputs, int outputs, bool *settled)
 {
     tw__body body;
-    if (!tw__node_body(node, TW_ROLE_CALL, "f", &body) || !may_inline(draft, node, &body, inputs))
+    if (!tw__node_body(node, TW_ROLE_CALL, "f", 0, &body) || !may_inline(draft, node, &body, inputs))
         return TW_OK;
     body.output_count = outputs < node->output_count ? outputs : node->output_count;
     tw__owned int32_t *results = tw__alloc_array((size_t)body.output_count + 1, sizeof *results);

@@ -11,7 +11,8 @@
  *   steps.c    what passes do to steps           print.c    plans as text
  *   layout.c   where values lie                  hook.c     reports of steps
  *   fuse.c     elementwise chains                fuse_run.c their loops
- *   inline.c   calls of functions                beside.c   steps side by side */
+ *   inline.c   calls of functions                beside.c   steps side by side
+ *   compile.h  parts of plans for plug-ins */
 #ifndef TW_EXEC_INTERNAL_H
 #define TW_EXEC_INTERNAL_H
 
@@ -33,6 +34,7 @@ typedef struct tw__place {
     tw_dtype dtype;
     tw_shape shape;      /* as far as the plan knows it */
     tw_tensor *constant; /* its value, where that is known; a reference */
+    tw_tensor *handle;   /* of an argument that is a captured variable: its handle, which the graph keeps; else NULL */
     /* layout.c: */
     tw__where where;
     int32_t root;       /* the place whose memory it shows under another shape; itself if it has its own */
@@ -141,9 +143,10 @@ int64_t tw__place_count(const tw__plan *plan, int32_t place);
 
 typedef struct tw__draft {
     tw__plan *plan;
-    bool special;         /* arguments have the shapes of a call */
-    int32_t *first_place; /* by node of the graph at hand: the plan's, or that of a call that is taken in (inline.c) */
-    int32_t *stands_for;  /* by place: the place whose value it has */
+    bool special;                /* arguments have the shapes of a call */
+    const struct tw__hlo *known; /* of arguments, where a program is made of the body (compile.h); else NULL */
+    int32_t *first_place;        /* by node of the graph at hand: the plan's, or that of a call that is taken in (inline.c) */
+    int32_t *stands_for;         /* by place: the place whose value it has */
     size_t stands_for_capacity;
     tw__map seen;                               /* op, attrs and inputs of earlier steps -> their first place + 1 */
     int64_t version;                            /* counts side effects: reads on two sides of one are not the same */

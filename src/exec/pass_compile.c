@@ -1,164 +1,14 @@
 /* Parts of a plan as programs of a PJRT plug-in: in a function that is to be compiled (tf.function(jit_compile=True)), or that is
- * called where there are accelerators, steps that
- * have a lowering (lower/program.h) and whose shapes are known become one step, which runs them on the device.
+ * called where there are accelerators, steps that have a lowering (lower/program.h) and whose shapes are known become one step,
+ * which runs them on the device.
  *
  * Steps are taken in their order. A step that can't be lowered runs on the host: before the program that is being collected, if
- * it needs nothing of that; else the program ends there, and another one begins behind it. Values of variables stay on the device
- * from run to run (op/resource.h); they come to the host when somebody there asks for them. */
+ * it needs nothing of that; else the program ends there, and another one begins behind it. */
 #include <stdio.h>
 
 #include "device/device.h"
 #include "device/pjrt.h"
-#include "exec/internal.h"
-#include "exec/plugin.h"
-#include "op/resource.h"
-
-/* One program. */
-typedef struct part {
-    char *text;
-    size_t text_size;
-    _Atomic(tw__executable *) program; /* once it was compiled */
-    int argument_count;                /* inputs of the step that are values: the first ones */
-    int variable_count;                /* the handles behind them */
-    tw__hlo_variable *variables;
-    int result_count; /* the step's outputs */
-    tw_dtype *dtypes;
-    tw_shape *shapes;
-    int device; /* the accelerator that it runs on */
-    tw__lock lock;
-    char label[64];
-} part;
-
-static void part_free(void *self)
-{
-    part *p = self;
-    tw_release(atomic_load(&p->program));
-    tw__free(p->text);
-    tw__free(p->variables);
-    tw__free(p->dtypes);
-    tw__free(p->shapes);
-    tw__free(p);
-}
-
-/* ---- running ---- */
-
-static tw__lock variables_lock = TW__LOCK; /* of programs that change variables: one at a time */
-
-static tw__executable *program_of(part *p)
-{
-    tw__executable *program = atomic_load(&p->program);
-    if (program)
-        return program;
-    tw__lock_take(&p->lock);
-    program = atomic_load(&p->program);
-    if (!program && (program = tw__pjrt_compile(p->text, p->text_size)))
-        atomic_store(&p->program, program);
-    tw__lock_give(&p->lock);
-    return program;
-}
-
-static tw_status fits(const tw__hlo_variable *expected, const tw__remote *value, const char *name)
-{
-    if (value->dtype == expected->now.dtype && tw__shape_equal(&value->shape, &expected->now.shape))
-        return TW_OK;
-    return tw__fail(TW_INVALID_ARGUMENT, "the variable %s is %s of shape %s, the compiled function was made for %s of shape %s",
-                    name, tw_dtype_name(value->dtype), tw__shape_text(&value->shape), tw_dtype_name(expected->now.dtype),
-                    tw__shape_text(&expected->now.shape));
-}
-
-/* The values of the variables that the program uses, on the device. */
-static tw_status gather_variables(const part *p, tw_tensor *const *handles, tw__resource **resources, tw__remote **values,
-                                  int *count)
-{
-    for (int i = 0; i < p->variable_count; i++) {
-        resources[i] = tw__resource_of(handles[i]);
-        TW_NEED(resources[i]);
-        for (int k = 0; k < i; k++) {
-            if (resources[k] == resources[i] && (p->variables[k].changed || p->variables[i].changed))
-                return tw__fail(TW_UNIMPLEMENTED, "a compiled function that changes the variable %s gets it as two arguments",
-                                resources[i]->name);
-        }
-        if (p->variables[i].argument < 0)
-            continue;
-        values[*count] = tw__resource_remote(resources[i], p->device);
-        TW_NEED(values[*count]);
-        TW_TRY(fits(&p->variables[i], values[(*count)++], resources[i]->name));
-    }
-    return TW_OK;
-}
-
-/* Variables that change get their new values in the same memory, which counts once. */
-static void hand_over(const part *p, tw__remote **in, tw__remote **out, bool back)
-{
-    int argument = p->argument_count, result = p->result_count;
-    for (int i = 0; i < p->variable_count; i++) {
-        tw__remote *old = p->variables[i].argument >= 0 ? in[argument++] : NULL;
-        tw__remote *new = p->variables[i].changed ? out[result++] : NULL;
-        if (!old || !new)
-            continue;
-        tw__remote *from = back ? new : old, *to = back ? old : new;
-        to->bytes = from->bytes;
-        from->bytes = 0;
-    }
-}
-
-static tw_status execute(part *p, tw_tensor *const *inputs, tw_tensor **outputs, tw__remote **in, tw__remote **out,
-                         tw__resource **resources)
-{
-    int count = 0, made = 0;
-    for (; count < p->argument_count; count++) {
-        in[count] = tw__remote_of(inputs[count], p->device);
-        TW_NEED(in[count]);
-    }
-    TW_TRY(gather_variables(p, inputs + p->argument_count, resources, in, &count));
-    for (int i = 0; i < p->result_count; i++)
-        TW_NEED(out[made++] = tw__remote_new(p->dtypes[i], &p->shapes[i], p->device));
-    for (int i = 0; i < p->variable_count; i++) {
-        const tw__hlo *now = &p->variables[i].now;
-        if (p->variables[i].changed)
-            TW_NEED(out[made++] = tw__remote_new(now->dtype, &now->shape, p->device));
-    }
-    tw__executable *program = program_of(p);
-    TW_NEED(program);
-    hand_over(p, in, out, false);
-    tw_status status = tw__pjrt_execute(program, in, count, out, made, p->device);
-    if (status != TW_OK)
-        hand_over(p, in, out, true);
-    TW_TRY(status);
-    made = p->result_count;
-    for (int i = 0; i < p->variable_count; i++) {
-        if (p->variables[i].changed)
-            tw__resource_move(resources[i], out[made++]);
-    }
-    for (int i = 0; i < p->result_count; i++) {
-        TW_NEED(outputs[i] = tw__remote_get(out[i]));
-        tw__remote_keep(outputs[i], out[i]);
-        if (tw__devices_accelerated)
-            outputs[i]->device = TW__ACCELERATOR + (uint32_t)p->device;
-    }
-    return TW_OK;
-}
-
-static tw_status run_part(const tw__step *step, tw_tensor *const *inputs, tw_tensor **outputs)
-{
-    part *p = step->data;
-    int most_in = p->argument_count + p->variable_count, most_out = p->result_count + p->variable_count;
-    tw__held void *in = tw__held_new((size_t)most_in), *out = tw__held_new((size_t)most_out);
-    tw__owned tw__resource **resources = tw__alloc_array((size_t)p->variable_count + 1, sizeof *resources);
-    TW_NEED(in && out && resources);
-    if (p->variable_count)
-        tw__lock_take(&variables_lock);
-    tw_status status = execute(p, inputs, outputs, in, out, resources);
-    if (p->variable_count)
-        tw__lock_give(&variables_lock);
-    for (int i = 0; status != TW_OK && i < p->result_count; i++) {
-        tw_release(outputs[i]);
-        outputs[i] = NULL;
-    }
-    return status;
-}
-
-/* ---- finding programs ---- */
+#include "exec/compile.h"
 
 typedef struct collector {
     tw__plan *plan;
@@ -172,12 +22,14 @@ typedef struct collector {
     int *order; /* all steps as they are to run; one of a program stands for it */
     int order_count;
     tw__hlo *values; /* by place, while a program is written */
+    bool *distinct;  /* by place: see compile.h */
 } collector;
 
-static tw__hlo value_of(const tw__plan *plan, int32_t place)
+static tw__hlo value_of(const collector *c, int32_t place)
 {
-    const tw__place *p = &plan->places[place];
-    return (tw__hlo){ .id = -1, .dtype = p->dtype, .shape = p->shape, .constant = p->constant };
+    tw__hlo value = tw__compile_value(c->plan, place);
+    value.distinct = c->distinct[place];
+    return value;
 }
 
 /* The accelerator that a step is to run on; -1: the processor. */
@@ -188,79 +40,113 @@ static int device_of(const collector *c, const tw__step *step)
     return place >= TW__ACCELERATOR ? (int)(place - TW__ACCELERATOR) : c->everywhere ? 0 : -1;
 }
 
-static bool lowerable(const collector *c, const tw__step *step)
+/* Those of a flow's results are found by writing it. */
+static bool shapes_fit(const collector *c, const tw__step *step)
+{
+    int results = tw__compile_is_flow(step) ? 0 : step->output_count;
+    for (int i = 0; i < step->input_count + results; i++) {
+        int32_t place = i < step->input_count ? step->inputs[i] : step->outputs[i - step->input_count];
+        const tw__place *p = &c->plan->places[place];
+        bool handle = p->dtype == TW_RESOURCE;
+        if (!handle && (!tw__pjrt_has_dtype(p->dtype) || !tw__shape_known(&p->shape)))
+            return false;
+    }
+    return true;
+}
+
+/* Whoever reads `place` reads `other` from now on. */
+static void stand_in(tw__plan *plan, int32_t place, int32_t other)
+{
+    for (int s = 0; s < plan->step_count; s++) {
+        for (int k = 0; k < plan->steps[s].input_count; k++) {
+            if (plan->steps[s].inputs[k] == place)
+                plan->steps[s].inputs[k] = other;
+        }
+    }
+    for (int k = 0; k < plan->output_count; k++)
+        plan->outputs[k] = plan->outputs[k] == place ? other : plan->outputs[k];
+}
+
+/* A loop or a branch is written for a try: what it is made of shows whether it can be. */
+static bool flow_fits(const collector *c, const tw__step *step)
+{
+    tw__program_writer w;
+    tw__writing t = { .lower = c->lower, .w = &w, .plan = c->plan };
+    bool written = false;
+    c->lower->begin(&w, c->processor);
+    tw__owned tw__hlo *inputs = tw__alloc_array((size_t)step->input_count + 1, sizeof *inputs);
+    tw__owned tw__hlo *outputs = tw__alloc_array((size_t)step->output_count + 1, sizeof *outputs);
+    bool good = inputs && outputs;
+    for (int i = 0; good && i < step->input_count; i++) {
+        inputs[i] = value_of(c, step->inputs[i]);
+        good = (inputs[i].dtype == TW_RESOURCE ? c->lower->variable(&w, &inputs[i])
+                                               : c->lower->argument(&w, inputs[i].dtype, &inputs[i].shape, &inputs[i])) == TW_OK;
+        tw__hlo whole = value_of(c, step->inputs[i]);
+        inputs[i].constant = whole.constant;
+        inputs[i].shape = whole.shape;
+    }
+    if (!good || tw__compile_flow(&t, step, inputs, outputs, &written) != TW_OK) {
+        tw_clear_error();
+        written = false;
+    }
+    c->lower->end(&w);
+    for (int i = 0; written && i < step->output_count; i++) {
+        tw_dtype dtype = outputs[i].dtype;
+        written = dtype == c->plan->places[step->outputs[i]].dtype && (dtype == TW_RESOURCE || tw__pjrt_has_dtype(dtype));
+    }
+    for (int i = 0; written && i < step->output_count; i++) {
+        if (outputs[i].dtype == TW_RESOURCE) /* a loop's handle, as it came */
+            stand_in(c->plan, step->outputs[i], step->inputs[i]);
+        else
+            c->plan->places[step->outputs[i]].shape = outputs[i].shape;
+    }
+    return written;
+}
+
+static bool lowerable(void *context, const tw__step *step)
 {
     enum { MOST = 64 };
-    tw__hlo inputs[MOST], outputs[MOST];
-    if (step->run || step->input_count > MOST || step->output_count > MOST || !c->lower->has(step->op))
+    const collector *c = context;
+    tw__hlo inputs[MOST + 1], outputs[MOST];
+    int count = step->input_count;
+    if (step->run || device_of(c, step) < 0 || !shapes_fit(c, step))
         return false;
-    for (int i = 0; i < step->input_count; i++) {
-        inputs[i] = value_of(c->plan, step->inputs[i]);
-        if (inputs[i].dtype != TW_RESOURCE && (!tw__pjrt_has_dtype(inputs[i].dtype) || !tw__shape_known(&inputs[i].shape)))
-            return false;
-    }
-    for (int i = 0; i < step->output_count; i++) {
-        outputs[i] = value_of(c->plan, step->outputs[i]);
-        if (!tw__pjrt_has_dtype(outputs[i].dtype) || !tw__shape_known(&outputs[i].shape))
-            return false;
-    }
-    return c->lower->takes(step->op, step->attrs, inputs, step->input_count, outputs, step->output_count, c->processor);
+    if (tw__compile_is_flow(step))
+        return flow_fits(c, step);
+    if (count > MOST || step->output_count > MOST || !c->lower->has(step->op))
+        return false;
+    for (int i = 0; i < count; i++)
+        inputs[i] = value_of(c, step->inputs[i]);
+    if (tw__compile_draws(step))
+        inputs[count++] = (tw__hlo){ .dtype = TW_UINT64, .shape = TW_SHAPE(3) };
+    for (int i = 0; i < step->output_count; i++)
+        outputs[i] = value_of(c, step->outputs[i]);
+    return c->lower->takes(step->op, step->attrs, inputs, count, outputs, step->output_count, c->processor);
 }
 
-/* A value as the program sees it: made inside, a constant, or an argument or variable that it gets. */
-static tw_status program_value(collector *c, tw__program_writer *w, int32_t place, int32_t *arguments, int *argument_count,
-                               int32_t *handles, int *handle_count)
-{
-    tw__hlo *value = &c->values[place];
-    const tw__place *p = &c->plan->places[place];
-    if (value->id != -1)
-        return TW_OK;
-    if (p->dtype == TW_RESOURCE) {
-        TW_TRY(c->lower->variable(w, value));
-        handles[(*handle_count)++] = place;
-    } else if (p->constant && tw_tensor_bytes(p->constant) <= 4096) {
-        *value = c->lower->constant(w, p->constant);
-    } else {
-        TW_TRY(c->lower->argument(w, p->dtype, &p->shape, value));
-        arguments[(*argument_count)++] = place;
-    }
-    value->constant = p->constant;
-    return TW_OK;
-}
-
-static tw_status write_calls(collector *c, tw__program_writer *w, int32_t *arguments, int *argument_count, int32_t *handles,
-                             int *handle_count, bool *written)
+static tw_status write_steps(collector *c, tw__writing *t, bool *written)
 {
     for (int s = 0; s < c->step_count; s++) {
-        const tw__step *step = &c->plan->steps[c->steps[s]];
-        tw__owned tw__hlo *inputs = tw__alloc_array((size_t)step->input_count + 1, sizeof *inputs);
-        tw__owned tw__hlo *outputs = tw__alloc_array((size_t)step->output_count + 1, sizeof *outputs);
-        TW_NEED(inputs && outputs);
-        for (int i = 0; i < step->input_count; i++) {
-            TW_TRY(program_value(c, w, step->inputs[i], arguments, argument_count, handles, handle_count));
-            inputs[i] = c->values[step->inputs[i]];
-        }
-        for (int i = 0; i < step->output_count; i++)
-            outputs[i] = value_of(c->plan, step->outputs[i]);
-        *written = c->lower->call(w, step->op, step->attrs, inputs, step->input_count, outputs, step->output_count);
+        TW_TRY(tw__compile_step(t, &c->plan->steps[c->steps[s]], written));
         if (!*written)
             return TW_OK;
-        for (int i = 0; i < step->output_count; i++)
-            c->values[step->outputs[i]] = outputs[i];
     }
     return TW_OK;
 }
 
 /* The step's data: the text, and what goes in and out. */
-static part *part_new(collector *c, tw__program_writer *w, const int32_t *results, int result_count, int argument_count)
+static tw__compiled *part_new(collector *c, tw__writing *t, const int32_t *results, int result_count)
 {
-    part *p = tw__alloc_zero(sizeof *p);
+    tw__compiled *p = tw__alloc_zero(sizeof *p);
+    tw__program_writer *w = t->w;
     if (!p)
         return NULL;
     p->lock = (tw__lock)TW__LOCK;
-    p->argument_count = argument_count;
-    p->result_count = result_count;
     p->device = c->device;
+    p->argument_count = t->argument_count;
+    p->draws = TW_TAKE(t->draws);
+    p->draw_count = t->draw_count;
+    p->result_count = result_count;
     p->variable_count = w->variable_count;
     p->variables = TW_TAKE(w->variables);
     p->dtypes = tw__alloc_array((size_t)result_count + 1, sizeof *p->dtypes);
@@ -280,7 +166,7 @@ static part *part_new(collector *c, tw__program_writer *w, const int32_t *result
     p->text = tw__text_take(&text);
     snprintf(p->label, sizeof p->label, "compiled: %d ops", c->step_count);
     if (!made || !p->text) {
-        part_free(p);
+        tw__compiled_free(p);
         return NULL;
     }
     return p;
@@ -315,7 +201,7 @@ static void find_needed(const collector *c, bool *needed, bool *member)
 }
 
 /* The last step of the program becomes the one that runs it; the others go. */
-static tw_status settle(collector *c, part *p, const int32_t *inputs, int input_count, const int32_t *results)
+static tw_status settle(collector *c, tw__compiled *p, const int32_t *inputs, int input_count, const int32_t *results)
 {
     tw__step *last = &c->plan->steps[c->steps[c->step_count - 1]];
     bool effects = false;
@@ -324,38 +210,60 @@ static tw_status settle(collector *c, part *p, const int32_t *inputs, int input_
     tw_status status = tw__step_set_inputs(last, inputs, input_count);
     status = status == TW_OK ? tw__step_set_outputs(last, results, p->result_count) : status;
     if (status != TW_OK) {
-        part_free(p);
+        tw__compiled_free(p);
         return status;
     }
     last->effects = effects;
     last->known = false;
     last->overwrites = 0;
-    tw__step_set_run(last, run_part, p, part_free, p->label);
+    tw__step_set_run(last, tw__compiled_run, p, tw__compiled_free, p->label);
     for (int s = 0; s + 1 < c->step_count; s++)
         tw__step_remove(&c->plan->steps[c->steps[s]]);
     return TW_OK;
 }
 
+/* The step's inputs: arguments that are not drawn, then handles. */
+static tw_status settle_with(collector *c, tw__writing *t, tw__compiled *p, const int32_t *results)
+{
+    int count = 0;
+    tw__owned int32_t *inputs = tw__alloc_array((size_t)(t->argument_count + t->handle_count) + 1, sizeof *inputs);
+    if (!inputs) {
+        tw__compiled_free(p);
+        return tw__error_status();
+    }
+    for (int i = 0; i < t->argument_count; i++) {
+        if (t->arguments[i] >= 0)
+            inputs[count++] = t->arguments[i];
+    }
+    for (int i = 0; i < t->handle_count; i++)
+        inputs[count++] = t->handles[i];
+    return settle(c, p, inputs, count, results);
+}
+
 static tw_status make_program(collector *c, tw__program_writer *w, bool *made)
 {
-    size_t places = (size_t)c->plan->place_count + 1;
-    tw__owned int32_t *arguments = tw__alloc_array(2 * places, sizeof *arguments),
+    size_t places = (size_t)c->plan->place_count + 1, steps = (size_t)c->plan->step_count + 1;
+    tw__owned int32_t *arguments = tw__alloc_array(places + steps, sizeof *arguments),
                       *handles = tw__alloc_array(places, sizeof *handles);
     tw__owned int32_t *results = tw__alloc_array(places, sizeof *results);
-    tw__owned bool *needed = tw__alloc_array(places, 1), *member = tw__alloc_array((size_t)c->plan->step_count + 1, 1);
-    int argument_count = 0, handle_count = 0;
+    tw__owned bool *needed = tw__alloc_array(places, 1), *member = tw__alloc_array(steps, 1);
     TW_NEED(arguments && handles && results && needed && member);
-    for (int32_t p = 0; p < c->plan->place_count; p++)
+    for (int32_t p = 0; p < c->plan->place_count; p++) {
         c->values[p].id = -1;
-    TW_TRY(write_calls(c, w, arguments, &argument_count, handles, &handle_count, made));
-    if (!*made)
-        return TW_OK;
-    find_needed(c, needed, member);
-    int result_count = find_results(c, needed, results);
-    part *p = part_new(c, w, results, result_count, argument_count);
-    TW_NEED(p);
-    memcpy(arguments + argument_count, handles, (size_t)handle_count * sizeof *handles);
-    return settle(c, p, arguments, argument_count + handle_count, results);
+        c->values[p].distinct = c->distinct[p];
+    }
+    tw__writing t = {
+        .lower = c->lower, .w = w, .plan = c->plan, .values = c->values, .arguments = arguments, .handles = handles
+    };
+    tw_status status = write_steps(c, &t, made);
+    if (status == TW_OK && *made) {
+        find_needed(c, needed, member);
+        int result_count = find_results(c, needed, results);
+        tw__compiled *p = part_new(c, &t, results, result_count);
+        status = p ? settle_with(c, &t, p, results) : tw__error_status();
+    }
+    tw__free(t.draws);
+    return status;
 }
 
 /* Ends the program that is being collected. */
@@ -394,8 +302,8 @@ static tw_status collect(collector *c)
 {
     for (int s = 0; s < c->plan->step_count; s++) {
         const tw__step *step = &c->plan->steps[s];
-        int device = device_of(c, step);
-        if (device >= 0 && lowerable(c, step)) {
+        if (lowerable(c, step)) {
+            int device = device_of(c, step);
             if (c->step_count && c->device != device)
                 TW_TRY(finish(c));
             c->device = device;
@@ -451,7 +359,8 @@ tw_status tw__pass_compile(tw__plan *plan)
     tw__owned bool *inside = tw__alloc_array(places, 1);
     tw__owned int *listed = tw__alloc_array(steps, sizeof *listed), *order = tw__alloc_array(steps, sizeof *order);
     tw__owned tw__hlo *values = tw__alloc_array(places, sizeof *values);
-    TW_NEED(inside && listed && order && values);
+    tw__owned bool *distinct = tw__alloc_array(places, 1);
+    TW_NEED(inside && listed && order && values && distinct);
     collector c = { .plan = plan,
                     .lower = lower,
                     .everywhere = compiled,
@@ -459,7 +368,9 @@ tw_status tw__pass_compile(tw__plan *plan)
                     .inside = inside,
                     .steps = listed,
                     .order = order,
-                    .values = values };
+                    .values = values,
+                    .distinct = distinct };
+    TW_TRY(tw__compile_rows(plan, distinct, lowerable, &c));
     TW_TRY(collect(&c));
     return reorder(&c);
 }

@@ -1,5 +1,5 @@
 /* From a graph to a plan: which nodes become steps, where their values lie, when they are dropped. See exec.h and internal.h. */
-#include "exec/internal.h"
+#include "exec/compile.h"
 #include "rows.h"
 
 unsigned tw__exec_passes = ~0u;
@@ -205,6 +205,16 @@ static tw_status number_places(tw__draft *draft, const tw__graph *graph, size_t 
     return TW_OK;
 }
 
+/* The tensor that an input of the graph stands for, which was captured; NULL: it is an argument. */
+static tw_tensor *captured(const tw__graph *graph, const tw__node *input)
+{
+    for (size_t i = 0; i < graph->capture_count; i++) {
+        if (graph->captures[i].inside == input)
+            return graph->captures[i].outside;
+    }
+    return NULL;
+}
+
 static tw_status take_body(tw__draft *draft, const tw__body *body, size_t node_count, int32_t *needed, const int32_t *given,
                            tw_tensor *const *values, int32_t *results)
 {
@@ -217,8 +227,14 @@ static tw_status take_body(tw__draft *draft, const tw__body *body, size_t node_c
             draft->stands_for[place] = given[i];
         else
             plan->arguments[i] = place;
+        if (!given && plan->places[place].dtype == TW_RESOURCE)
+            plan->places[place].handle = captured(body->graph, body->inputs[i]);
         if (values)
             plan->places[place].shape = values[i]->shape;
+        if (!given && draft->known && plan->places[place].dtype != TW_RESOURCE) {
+            plan->places[place].shape = draft->known[i].shape;
+            plan->places[place].constant = tw_retain(draft->known[i].constant);
+        }
     }
     TW_TRY(find_steps(draft, body->graph, node_count, needed));
     for (int i = 0; i < body->output_count; i++)
@@ -275,6 +291,31 @@ tw__plan *tw__plan_make(tw__graph *graph, tw__node *const *arguments, int argume
     uint64_t denormals = tw__denormals_flush();
     tw_status status = build(&draft, &body, values);
     tw__denormals_restore(denormals);
+    tw__free(draft.stands_for);
+    tw__map_free(&draft.seen, NULL);
+    if (status != TW_OK) {
+        tw__plan_free(plan);
+        return NULL;
+    }
+    return plan;
+}
+
+/* What is known of the values is told before the steps are found. */
+tw__plan *tw__plan_draft(const tw__body *body, const tw__hlo *given)
+{
+    tw__plan *plan = tw__alloc_zero(sizeof *plan);
+    if (!plan)
+        return NULL;
+    plan->graph = tw_retain(body->graph);
+    plan->general = plan;
+    plan->argument_count = body->input_count;
+    plan->output_count = body->output_count;
+    plan->arguments = tw__alloc_array((size_t)plan->argument_count + 1, sizeof *plan->arguments);
+    plan->outputs = tw__alloc_array((size_t)plan->output_count + 1, sizeof *plan->outputs);
+    tw__draft draft = { .plan = plan, .special = true, .known = given };
+    tw_status status = plan->arguments && plan->outputs ? TW_GROW(plan->steps, plan->step_capacity, 1) : TW_RESOURCE_EXHAUSTED;
+    status = status == TW_OK ? tw__draft_body(&draft, body, NULL, NULL, plan->outputs) : status;
+    status = status == TW_OK ? tw__plan_sweep(plan) : status;
     tw__free(draft.stands_for);
     tw__map_free(&draft.seen, NULL);
     if (status != TW_OK) {

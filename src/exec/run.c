@@ -7,6 +7,8 @@
 
 #include "base/pause.h"
 #include "exec/internal.h"
+#include "exec/compile.h"
+#include "op/random/random.h"
 #include "op/streams.h"
 #include "rows.h"
 
@@ -242,6 +244,19 @@ static tw_status compute_stream(const tw__step *now, tw__kernel *kernel)
     tw__hold_take(lock);
     kernel->state = shared ? &shared->state : tw__stream_of(streams, now->op, tw__streams_path);
     tw_status status = kernel->state ? now->op->compute(kernel) : tw__error_status();
+    tw__hold_give(lock);
+    return status;
+}
+
+tw_status tw__step_draw(const tw__step *step, uint64_t groups, tw__philox *philox)
+{
+    tw__kernel kernel = { .op = step->op, .attrs = step->attrs };
+    tw__kernel_stream *shared = step->node->stream;
+    tw__stream_set *streams = tw__streams_now;
+    _Atomic uint32_t *lock = shared ? &shared->lock : &streams->lock;
+    tw__hold_take(lock);
+    kernel.state = shared ? &shared->state : tw__stream_of(streams, step->op, tw__streams_path * 31 + step->key);
+    tw_status status = kernel.state ? tw__random_draw(&kernel, groups, philox) : tw__error_status();
     tw__hold_give(lock);
     return status;
 }

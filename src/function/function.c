@@ -223,9 +223,11 @@ static tw_status make_plan(tw__function *f)
     return plan_of(f) ? TW_OK : tw__error_status();
 }
 
-bool tw__node_body(const tw__node *node, tw__role role, const char *attr, tw__body *body)
+bool tw__node_body(const tw__node *node, tw__role role, const char *attr, int index, tw__body *body)
 {
-    tw__function *f = tw__node_is(node, role) ? tw__attr_find(node->op, node->attrs, attr)->func : NULL;
+    const tw_attr *found = tw__node_is(node, role) ? tw__attr_find(node->op, node->attrs, attr) : NULL;
+    bool list = found && found->kind == TW_ATTR_FUNCS;
+    tw__function *f = !found ? NULL : !list ? found->func : index < found->count ? found->funcs[index] : NULL;
     if (!tw__is(f, &tw__function_class))
         return false;
     *body = (tw__body){ f->graph, f->inputs, f->input_count, f->outputs, f->output_count, f };

@@ -265,7 +265,7 @@ static tw_status lower_node(tw__lite_lowering *l, int depth)
     }
     if (!node->output_count && !tw__node_is(node, TW_ROLE_ASSIGN) && !tw__node_is(node, TW_ROLE_CALL))
         return TW_OK; /* NoOp, checks */
-    if (tw__node_body(node, TW_ROLE_CALL, "f", &body))
+    if (tw__node_body(node, TW_ROLE_CALL, "f", 0, &body))
         return tw__lite_lower(l->made, &body, l->in, l->out, depth + 1);
     if (tw__node_is(node, TW_ROLE_BRANCH) || tw__node_is(node, TW_ROLE_LOOP) || tw__node_is(node, TW_ROLE_ASSIGN))
         return tw__lite_cannot(l, tw__node_is(node, TW_ROLE_ASSIGN) ? "variables that change are not supported"

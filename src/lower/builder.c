@@ -218,25 +218,24 @@ static tw__hlo boolean_tensor(tw__lowering *l, const tw_tensor *tensor)
     return tw__hlo_reshape(l, flat, &tensor->shape);
 }
 
-tw__hlo tw__hlo_tensor(tw__lowering *l, const tw_tensor *tensor)
+tw__hlo tw__hlo_bytes(tw__lowering *l, tw_dtype dtype, const tw_shape *shape, const void *data, size_t size)
 {
-    if (tensor->dtype == TW_BOOL)
-        return boolean_tensor(l, tensor);
-    tw__hlo result = begin(l, tensor->dtype, &tensor->shape);
+    tw__hlo result = begin(l, dtype, shape);
     if (result.id < 0)
         return result;
-    size_t size = tw_tensor_bytes(tensor);
-    const unsigned char *bytes = tensor->data;
-    if (!size) {
-        tw__text_add(l->text, "stablehlo.constant dense<>");
-    } else {
-        tw__text_add(l->text, "stablehlo.constant dense<\"0x");
-        for (size_t i = 0; i < size; i++)
-            tw__text_format(l->text, "%02X", bytes[i]);
-        tw__text_add(l->text, "\">");
-    }
+    const unsigned char *bytes = data;
+    tw__text_add(l->text, size ? "stablehlo.constant dense<\"0x" : "stablehlo.constant dense<");
+    for (size_t i = 0; i < size; i++)
+        tw__text_format(l->text, "%02X", bytes[i]);
+    tw__text_add(l->text, size ? "\">" : ">");
     end(l, result);
     return result;
+}
+
+tw__hlo tw__hlo_tensor(tw__lowering *l, const tw_tensor *tensor)
+{
+    return tensor->dtype == TW_BOOL ? boolean_tensor(l, tensor)
+                                    : tw__hlo_bytes(l, tensor->dtype, &tensor->shape, tensor->data, tw_tensor_bytes(tensor));
 }
 
 tw__hlo tw__hlo_infinity(tw__lowering *l, tw_dtype dtype, bool negative)
@@ -418,8 +417,7 @@ tw__hlo tw__hlo_concatenate(tw__lowering *l, const tw__hlo *parts, int count, in
 
 /* ---- sums and products ---- */
 
-/* What changes nothing under an operation. */
-static tw__hlo neutral(tw__lowering *l, const char *name, tw_dtype dtype)
+tw__hlo tw__hlo_neutral(tw__lowering *l, const char *name, tw_dtype dtype)
 {
     bool maximum = strcmp(name, "maximum") == 0, minimum = strcmp(name, "minimum") == 0;
     if (maximum || minimum)
@@ -436,7 +434,7 @@ tw__hlo tw__hlo_reduce(tw__lowering *l, const char *name, tw__hlo x, unsigned di
         if (!(dims >> i & 1))
             shape.dims[shape.rank++] = x.shape.dims[i];
     }
-    tw__hlo start = neutral(l, name, x.dtype);
+    tw__hlo start = tw__hlo_neutral(l, name, x.dtype);
     if (start.id < 0)
         return nothing;
     tw__hlo result = begin(l, x.dtype, &shape);
@@ -469,51 +467,5 @@ tw__hlo tw__hlo_dot(tw__lowering *l, tw__hlo a, tw__hlo b, int batch_count, int 
     }
     tw__text_format(l->text, ", contracting_dims = [%d] x [%d], precision = [HIGHEST, HIGHEST]", contract_a, contract_b);
     end_from(l, (tw__hlo[]){ a, b }, 2, result);
-    return result;
-}
-
-/* Windows of numbers that are all NaN have the least number, as on the host. */
-static tw__hlo window_start(tw__lowering *l, const char *name, tw_dtype dtype)
-{
-    static const double least[TW_DTYPE_LIMIT] = { [TW_FLOAT32] = -3.4028234663852886e38,
-                                                  [TW_FLOAT64] = -1.7976931348623157e308,
-                                                  [TW_FLOAT16] = -65504,
-                                                  [TW_BFLOAT16] = -3.3895313892515355e38 };
-    bool maximum = strcmp(name, "maximum") == 0 && (unsigned)dtype < TW_DTYPE_LIMIT && least[dtype] < 0;
-    return maximum ? tw__hlo_constant(l, dtype, &TW_SCALAR, least[dtype]) : neutral(l, name, dtype);
-}
-
-tw__hlo tw__hlo_window(tw__lowering *l, const char *name, tw__hlo x, const int64_t *window, const int64_t *strides,
-                       const int64_t *dilations, const int64_t *pads, const tw_shape *shape)
-{
-    static const int64_t ones[TW_MAX_RANK] = { 1, 1, 1, 1, 1, 1, 1, 1 };
-    tw__hlo start = x.id < 0 ? nothing : window_start(l, name, x.dtype);
-    if (start.id < 0)
-        return nothing;
-    int rank = x.shape.rank;
-    tw__hlo result = begin(l, x.dtype, shape);
-    const struct {
-        const char *name;
-        const int64_t *values;
-    } lists[] = { { "window_dimensions", window },
-                  { "window_strides", strides },
-                  { "base_dilations", dilations ? dilations : ones },
-                  { "window_dilations", ones } };
-    tw__text_format(l->text, "\"stablehlo.reduce_window\"(%%%d, %%%d) <{", x.id, start.id);
-    for (int i = 0; i < 4; i++) {
-        tw__text_format(l->text, "%s = array<i64: ", lists[i].name);
-        tw__hlo_ints(l->text, lists[i].values, rank);
-        tw__text_add(l->text, ">, ");
-    }
-    tw__text_add(l->text, "padding = dense<[");
-    for (int i = 0; i < rank; i++)
-        tw__text_format(l->text, "%s[%lld, %lld]", i ? ", " : "", (long long)pads[2 * i], (long long)pads[2 * i + 1]);
-    const char *type = tw__hlo_dtype(x.dtype);
-    tw__text_format(
-        l->text,
-        "]> : tensor<%dx2xi64>}> ({\n^bb0(%%x: tensor<%s>, %%y: tensor<%s>):\n%%s = stablehlo.%s %%x, %%y : tensor<%s>\n"
-        "stablehlo.return %%s : tensor<%s>\n})",
-        rank, type, type, name, type, type);
-    end_from(l, (tw__hlo[]){ x, start }, 2, result);
     return result;
 }

@@ -1,12 +1,5 @@
 /* Lowerings of elementwise ops: arithmetic, comparisons, activations and their gradients. */
-#include "lower/lower.h"
-
-#define X l->inputs[0]
-#define Y l->inputs[1]
-#define BINARY(name, a, b) tw__hlo_binary(l, name, a, b)
-#define UNARY(name, a) tw__hlo_unary(l, name, a)
-#define GIVE(value) tw__lower_give(l, 0, value)
-#define FILL(value) tw__hlo_fill(l, X, value)
+#include "lower/words.h"
 
 static bool unary(tw__lowering *l)
 {
@@ -48,25 +41,10 @@ static bool forward(tw__lowering *l)
     return true;
 }
 
-/* Integers that don't fit, and NaN, are what the host's processor makes of them: only conversions that are the same everywhere.
- */
-static bool cast(tw__lowering *l)
-{
-    tw_dtype from = X.dtype, to = l->outputs[0].dtype;
-    bool same = !(tw__dtype_is_float(from) && tw__dtype_is_integer(to)) && !tw__dtype_is_complex(from) && tw__hlo_dtype(to);
-    return same && GIVE(tw__hlo_convert(l, X, to));
-}
-
-/* Integers to negative powers are an error, as is … */
+/* Integers to negative powers are an error, which only the host tells. */
 static bool power(tw__lowering *l)
 {
     return !tw__dtype_is_integer(X.dtype) && GIVE(BINARY("power", X, Y));
-}
-
-/* … integer division by zero: only the host tells them. */
-static bool divide(tw__lowering *l)
-{
-    return !tw__dtype_is_integer(X.dtype) && GIVE(BINARY("divide", X, Y));
 }
 
 static bool divide_no_nan(tw__lowering *l)
@@ -74,21 +52,6 @@ static bool divide_no_nan(tw__lowering *l)
     tw__hlo zero = tw__hlo_constant(l, X.dtype, &TW_SCALAR, 0);
     return !tw__dtype_is_integer(X.dtype) &&
            GIVE(tw__hlo_select(l, tw__hlo_compare(l, "EQ", Y, zero), zero, BINARY(l->argument, X, Y)));
-}
-
-static bool floor_divide(tw__lowering *l)
-{
-    return tw__dtype_is_float(X.dtype) && GIVE(UNARY("floor", BINARY("divide", X, Y)));
-}
-
-static bool floor_modulo(tw__lowering *l)
-{
-    if (!tw__dtype_is_float(X.dtype))
-        return false;
-    tw__hlo zero = tw__hlo_constant(l, X.dtype, &TW_SCALAR, 0), rest = BINARY("remainder", X, Y);
-    tw__hlo signs = BINARY("xor", tw__hlo_compare(l, "LT", rest, zero), tw__hlo_compare(l, "LT", Y, zero));
-    tw__hlo mend = BINARY("and", signs, tw__hlo_compare(l, "NE", rest, zero));
-    return GIVE(tw__hlo_select(l, mend, BINARY("add", rest, Y), rest));
 }
 
 static bool square(tw__lowering *l)
@@ -311,13 +274,13 @@ const tw__lower_row tw__lower_elementwise[] = {
     { "Cosh", chlo, "cosh" },
     { "Asinh", chlo, "asinh" },
     { "Acosh", chlo, "acosh" },
+    { "BesselI1e", chlo, "bessel_i1e" },
     { "Atanh", chlo, "atanh" },
     { "Atan", atan_one, NULL },
     { "AddV2", binary, "add" },
     { "Add", binary, "add" },
     { "Sub", binary, "subtract" },
     { "Mul", binary, "multiply" },
-    { "RealDiv", divide, NULL },
     { "Maximum", extreme, "maximum" },
     { "Minimum", extreme, "minimum" },
     { "Pow", power, NULL },
@@ -329,8 +292,6 @@ const tw__lower_row tw__lower_elementwise[] = {
     { "BitwiseXor", binary, "xor" },
     { "DivNoNan", divide_no_nan, "divide" },
     { "MulNoNan", divide_no_nan, "multiply" },
-    { "FloorDiv", floor_divide, NULL },
-    { "FloorMod", floor_modulo, NULL },
     { "Equal", compare, "EQ" },
     { "NotEqual", compare, "NE" },
     { "Less", compare, "LT" },
@@ -344,7 +305,6 @@ const tw__lower_row tw__lower_elementwise[] = {
     { "IsNan", is_nan, NULL },
     { "IsInf", is_inf, NULL },
     { "IsFinite", is_finite, NULL },
-    { "Cast", cast, NULL },
     { "SelectV2", select_one, NULL },
     { "Select", select_rows, NULL },
     { "AddN", add_many, NULL },

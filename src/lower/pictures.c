@@ -1,8 +1,5 @@
 /* Lowerings of convolutions, pooling and batch normalization of images whose channels come last. */
-#include "lower/lower.h"
-#include "op/nn/conv.h"
-
-#define GIVE(value) tw__lower_give(l, 0, value)
+#include "lower/words.h"
 
 /* ---- convolutions ---- */
 
@@ -125,21 +122,31 @@ typedef struct pool {
     int64_t window[4], strides[4], pads[8];
 } pool;
 
+/* Sizes and strides: attrs, or the last two inputs of later versions. */
+static bool read_window(tw__lowering *l, pool *p)
+{
+    int count, same;
+    if (l->argument)
+        return tw__lower_ints(l, l->input_count - 2, p->window, 4, &count) && count == 4 &&
+               tw__lower_ints(l, l->input_count - 1, p->strides, 4, &same) && same == 4;
+    const tw_attr *sizes = TW_ATTR(l, "ksize"), *steps = TW_ATTR(l, "strides");
+    if (sizes->count != 4 || steps->count != 4)
+        return false;
+    memcpy(p->window, sizes->ints, sizeof p->window);
+    memcpy(p->strides, steps->ints, sizeof p->strides);
+    return true;
+}
+
 static bool read_pool(tw__lowering *l, const tw_shape *image, pool *p)
 {
     tw__window window = { .stride = { 1, 1 }, .dilation = { 1, 1 } };
-    const tw_attr *sizes = TW_ATTR(l, "ksize"), *steps = TW_ATTR(l, "strides");
-    if (image->rank != 4 || sizes->count != 4 || steps->count != 4 || tw__window_padding(l->op, l->attrs, &window) != TW_OK ||
+    *p = (pool){ .window = { 1, 1, 1, 1 }, .strides = { 1, 1, 1, 1 } };
+    if (image->rank != 4 || !read_window(l, p) || tw__window_padding(l->op, l->attrs, &window) != TW_OK ||
         window.channels_first || window.padding == 'E') {
         tw_clear_error();
         return false;
     }
-    *p = (pool){ .window = { 1, 1, 1, 1 }, .strides = { 1, 1, 1, 1 } };
-    for (int i = 1; i < 4; i++) {
-        p->window[i] = sizes->ints[i];
-        p->strides[i] = steps->ints[i];
-    }
-    if (p->window[3] != 1 || p->strides[3] != 1 || sizes->ints[0] != 1 || steps->ints[0] != 1)
+    if (p->window[3] != 1 || p->strides[3] != 1 || p->window[0] != 1 || p->strides[0] != 1)
         return false;
     for (int i = 0; i < 2; i++) {
         int64_t places;
@@ -193,30 +200,13 @@ static bool mean_pool_gradient(tw__lowering *l)
     return GIVE(tw__hlo_window(l, "add", shares, p.window, ones, p.strides, pads, image));
 }
 
-/* A window's gradient goes to the first of its greatest values: GE chooses that one. */
 static bool max_pool_gradient(tw__lowering *l)
 {
     pool p;
-    tw__hlo x = l->inputs[0], dy = l->inputs[2];
-    if (!read_pool(l, &x.shape, &p))
-        return false;
-    tw__hlo zero = tw__hlo_constant(l, x.dtype, &TW_SCALAR, 0);
-    const char *t = tw__hlo_dtype(x.dtype);
-    return GIVE(tw__hlo_line(
-        l, x.dtype, &x.shape,
-        "\"stablehlo.select_and_scatter\"(%%%d, %%%d, %%%d) <{window_dimensions = array<i64: 1, %lld, %lld, 1>, window_strides = array<i64: 1, "
-        "%lld, %lld, 1>, padding = dense<[[0, 0], [%lld, %lld], [%lld, %lld], [0, 0]]> : tensor<4x2xi64>}> ({\n"
-        "^bb0(%%x: tensor<%s>, %%y: tensor<%s>):\n%%c = stablehlo.compare GE, %%x, %%y, FLOAT : (tensor<%s>, tensor<%s>) -> tensor<i1>\n"
-        "stablehlo.return %%c : tensor<i1>\n}, {\n^bb0(%%x: tensor<%s>, %%y: tensor<%s>):\n%%s = stablehlo.add %%x, %%y : tensor<%s>\n"
-        "stablehlo.return %%s : tensor<%s>\n}) : (%s, %s, tensor<%s>) -> %s",
-        x.id, dy.id, zero.id, (long long)p.window[1], (long long)p.window[2], (long long)p.strides[1], (long long)p.strides[2],
-        (long long)p.pads[2], (long long)p.pads[3], (long long)p.pads[4], (long long)p.pads[5], t, t, t, t, t, t, t, t,
-        tw__hlo_type_text(x), tw__hlo_type_text(dy), t, tw__hlo_type_text(x)));
+    return read_pool(l, &X.shape, &p) && GIVE(tw__hlo_select_and_scatter(l, X, l->inputs[2], p.window, p.strides, p.pads));
 }
 
 /* ---- batch normalization ---- */
-
-#define BINARY(name, a, b) tw__hlo_binary(l, name, a, b)
 
 /* A value per channel as wide as the images. */
 static tw__hlo wide(tw__lowering *l, tw__hlo x, const tw_shape *shape)
@@ -238,9 +228,11 @@ static double per_channel(const tw_shape *shape)
     return count;
 }
 
-static bool plain_images(tw__lowering *l, tw__hlo x)
+/* Channels last, statistics of float32. */
+static bool plain_images(tw__lowering *l, tw__hlo x, tw__hlo scale)
 {
-    return x.dtype == TW_FLOAT32 && TW_ATTR(l, "data_format")->s.data[1] != 'C' && x.shape.rank == 4 && per_channel(&x.shape) > 0;
+    return scale.dtype == TW_FLOAT32 && TW_ATTR(l, "data_format")->s.data[1] != 'C' && x.shape.rank >= 4 &&
+           TW_ATTR(l, "data_format")->s.data[x.shape.rank - 1] == 'C' && per_channel(&x.shape) > 0;
 }
 
 /* (x - mean) / sqrt(variance + epsilon) */
@@ -250,48 +242,65 @@ static tw__hlo normalized(tw__lowering *l, tw__hlo x, tw__hlo mean, tw__hlo vari
     return BINARY("multiply", BINARY("subtract", x, wide(l, mean, &x.shape)), wide(l, scale, &x.shape));
 }
 
+/* What was, and what is new by a share. */
+static tw__hlo mixed(tw__lowering *l, tw__hlo before, tw__hlo now, double share)
+{
+    if (share == 1)
+        return now;
+    return BINARY("add", BINARY("multiply", before, tw__hlo_fill(l, now, 1 - share)),
+                  BINARY("multiply", now, tw__hlo_fill(l, now, share)));
+}
+
 /* FusedBatchNormV3(x, scale, offset, mean, variance). */
 static bool batch_norm(tw__lowering *l)
 {
-    tw__hlo x = l->inputs[0], mean = l->inputs[3], variance = l->inputs[4];
+    tw__hlo x = l->inputs[0], mean = l->inputs[3], variance = l->inputs[4], told = variance, told_mean = mean;
     bool training = TW_ATTR(l, "is_training")->b;
-    double count = per_channel(&x.shape), factor = TW_ATTR(l, "exponential_avg_factor")->f;
-    if (!plain_images(l, x) || (training && factor != 1))
+    double count = per_channel(&x.shape), factor = (float)TW_ATTR(l, "exponential_avg_factor")->f;
+    if (!plain_images(l, x, l->inputs[1]) || (factor != 1 && training && mean.shape.dims[0] != x.shape.dims[x.shape.rank - 1]))
         return false;
-    tw__hlo told = variance, third = tw__hlo_constant(l, TW_FLOAT32, &l->outputs[5].shape, 0);
+    tw_dtype dtype = x.dtype;
+    x = tw__hlo_convert(l, x, TW_FLOAT32);
     if (training) {
         mean = channel_mean(l, x, count);
         tw__hlo centered = BINARY("subtract", x, wide(l, mean, &x.shape));
         variance = channel_mean(l, BINARY("multiply", centered, centered), count);
-        told = BINARY("multiply", variance, tw__hlo_fill(l, variance, count > 1 ? count / (count - 1) : 1));
+        told_mean = mixed(l, told_mean, mean, factor);
+        told =
+            mixed(l, told, BINARY("multiply", variance, tw__hlo_fill(l, variance, count > 1 ? count / (count - 1) : 1)), factor);
     }
     tw__hlo y = BINARY("multiply", normalized(l, x, mean, variance), wide(l, l->inputs[1], &x.shape));
-    return GIVE(BINARY("add", y, wide(l, l->inputs[2], &x.shape))) && tw__lower_give(l, 1, mean) && tw__lower_give(l, 2, told) &&
-           tw__lower_give(l, 3, mean) && tw__lower_give(l, 4, variance) && tw__lower_give(l, 5, third);
+    return GIVE(tw__hlo_convert(l, BINARY("add", y, wide(l, l->inputs[2], &x.shape)), dtype)) &&
+           tw__lower_give(l, 1, told_mean) && tw__lower_give(l, 2, told) && tw__lower_give(l, 3, mean) &&
+           tw__lower_give(l, 4, variance) && tw__lower_give(l, 5, tw__hlo_constant(l, TW_FLOAT32, &l->outputs[5].shape, 0));
 }
 
-/* FusedBatchNormGradV3(dy, x, scale, mean, variance, …) of training. */
+/* FusedBatchNormGradV3(dy, x, scale, mean, variance, …). */
 static bool batch_norm_gradient(tw__lowering *l)
 {
     tw__hlo dy = l->inputs[0], x = l->inputs[1], variance = l->inputs[4];
     unsigned all = (1u << (x.shape.rank - 1)) - 1;
     double count = per_channel(&x.shape);
-    if (!plain_images(l, x) || !TW_ATTR(l, "is_training")->b || !tw__shape_known(&l->outputs[3].shape) ||
-        !tw__shape_known(&l->outputs[4].shape))
+    if (!plain_images(l, x, l->inputs[2]))
         return false;
-    tw__hlo xn = normalized(l, x, l->inputs[3], variance);
+    tw_dtype dtype = x.dtype;
+    x = tw__hlo_convert(l, x, TW_FLOAT32);
+    dy = tw__hlo_convert(l, dy, TW_FLOAT32);
+    tw__hlo xn = normalized(l, x, l->inputs[3], variance), dx = dy;
     tw__hlo dscale = tw__hlo_reduce(l, "add", BINARY("multiply", dy, xn), all), doffset = tw__hlo_reduce(l, "add", dy, all);
-    tw__hlo inverse = tw__hlo_unary(l, "rsqrt", BINARY("add", variance, tw__hlo_fill(l, variance, TW_ATTR(l, "epsilon")->f)));
-    tw__hlo shares = tw__hlo_fill(l, dscale, 1 / count);
-    tw__hlo center = wide(l, BINARY("multiply", doffset, shares), &x.shape),
-            turn = wide(l, BINARY("multiply", dscale, shares), &x.shape);
-    tw__hlo dx = BINARY("subtract", BINARY("subtract", dy, center), BINARY("multiply", xn, turn));
+    tw__hlo inverse = UNARY("rsqrt", BINARY("add", variance, tw__hlo_fill(l, variance, TW_ATTR(l, "epsilon")->f)));
+    if (TW_ATTR(l, "is_training")->b) {
+        tw__hlo shares = tw__hlo_fill(l, dscale, 1 / count);
+        tw__hlo center = wide(l, BINARY("multiply", doffset, shares), &x.shape),
+                turn = wide(l, BINARY("multiply", dscale, shares), &x.shape);
+        dx = BINARY("subtract", BINARY("subtract", dy, center), BINARY("multiply", xn, turn));
+    }
     dx = BINARY("multiply", dx, wide(l, BINARY("multiply", l->inputs[2], inverse), &x.shape));
     for (int k = 3; k < 5; k++) {
         if (!tw__lower_give(l, k, tw__hlo_constant(l, TW_FLOAT32, &l->outputs[k].shape, 0)))
             return false;
     }
-    return GIVE(dx) && tw__lower_give(l, 1, dscale) && tw__lower_give(l, 2, doffset);
+    return GIVE(tw__hlo_convert(l, dx, dtype)) && tw__lower_give(l, 1, dscale) && tw__lower_give(l, 2, doffset);
 }
 
 const tw__lower_row tw__lower_pictures[] = {
@@ -303,6 +312,8 @@ const tw__lower_row tw__lower_pictures[] = {
     { "DepthwiseConv2dNativeBackpropFilter", filter_gradient, NULL },
     { "MaxPool", max_pool, NULL },
     { "MaxPoolGrad", max_pool_gradient, NULL },
+    { "MaxPoolV2", max_pool, "V2" },
+    { "MaxPoolGradV2", max_pool_gradient, "V2" },
     { "AvgPool", mean_pool, NULL },
     { "AvgPoolGrad", mean_pool_gradient, NULL },
     { "FusedBatchNormV3", batch_norm, NULL },

@@ -1,8 +1,11 @@
 /* Programs of several calls: their arguments, variables and results. See lower.h. */
 #include "lower/lower.h"
 
-static const tw__lower_row *const tables[] = { tw__lower_elementwise, tw__lower_shapes,   tw__lower_reductions,
-                                               tw__lower_products,    tw__lower_pictures, tw__lower_state };
+static const tw__lower_row *const tables[] = {
+    tw__lower_elementwise, tw__lower_shapes, tw__lower_reductions, tw__lower_products, tw__lower_pictures, tw__lower_state,
+    tw__lower_numbers,     tw__lower_moves,  tw__lower_rows,       tw__lower_matrices, tw__lower_volumes,  tw__lower_updates,
+    tw__lower_order,       tw__lower_resize, tw__lower_recurrent,  tw__lower_random
+};
 enum { TABLES = sizeof tables / sizeof *tables };
 
 static const tw__lower_row *find(const tw_op *op)
@@ -59,6 +62,12 @@ bool tw__lower_read(tw__lowering *l, int input, tw_dtype dtype, const tw_shape *
     }
     *value = variable->now;
     return value->dtype == dtype && tw__shape_equal(&value->shape, shape);
+}
+
+bool tw__lower_variable(tw__lowering *l, int input, tw_dtype dtype, tw__hlo *value)
+{
+    tw_shape shape = l->inputs[input].shape;
+    return tw__lower_read(l, input, dtype, &shape, value);
 }
 
 bool tw__lower_write(tw__lowering *l, int input, tw__hlo value)
@@ -131,10 +140,12 @@ static bool program_takes(const tw_op *op, const tw_attr *attrs, const tw__hlo *
     bool takes = given != NULL;
     for (int i = 0; takes && i < input_count; i++) {
         given[i] = inputs[i];
-        if (inputs[i].dtype == TW_RESOURCE)
+        if (inputs[i].dtype == TW_RESOURCE) {
             takes = program_variable(&w, &given[i]) == TW_OK;
-        else
+            given[i].shape = inputs[i].shape;
+        } else {
             given[i].id = w.lowering.next++;
+        }
     }
     takes = takes && program_call(&w, op, attrs, given, input_count, outputs, output_count);
     program_end(&w);
@@ -192,4 +203,5 @@ const tw__lowerings tw__lowerings_table = {
     .takes = program_takes,
     .call = program_call,
     .text = program_text,
+    .flow = &tw__lower_flow,
 };

@@ -14,8 +14,9 @@
 typedef struct tw__hlo {
     int32_t id; /* -1: none; -2 - k: variable k of the program (a handle) */
     tw_dtype dtype;
-    tw_shape shape;
+    tw_shape shape;      /* of a handle: the variable's; unknown: it is not known */
     tw_tensor *constant; /* its value where that is known; borrowed. Else NULL */
+    bool distinct;       /* indices of which none comes twice, but -1 */
 } tw__hlo;
 
 /* A variable that the program reads or changes. */
@@ -51,6 +52,16 @@ typedef struct tw__program_writer {
     size_t variable_capacity;
 } tw__program_writer;
 
+/* An operation with regions, written in this order: begin, then per region begin, what is in it, end; end. Results and arguments
+ * have their dtypes and shapes, and get their ids. */
+typedef struct tw__flow_writer {
+    void (*begin)(tw__lowering *l, const char *name, const tw__hlo *operands, int operand_count, tw__hlo *results,
+                  int result_count);
+    void (*region_begin)(tw__lowering *l, bool first, tw__hlo *arguments, int count);
+    void (*region_end)(tw__lowering *l, const tw__hlo *results, int count);
+    void (*end)(tw__lowering *l, const tw__hlo *operands, int operand_count, const tw__hlo *results, int result_count);
+} tw__flow_writer;
+
 /* ---- the two sides ---- */
 /* What libthalweg-pjrt.so gives. */
 typedef struct tw__lowerings {
@@ -73,6 +84,7 @@ typedef struct tw__lowerings {
     /* The program: arguments and then the variables that are used, donated where they change; results and then the new values of
      * variables that changed. */
     tw_status (*text)(tw__program_writer *w, const tw__hlo *results, int result_count, tw__text *text);
+    const tw__flow_writer *flow;
 } tw__lowerings;
 
 /* What it gets: functions of the library under their own names (host.c). */
@@ -110,7 +122,9 @@ typedef struct tw__lower_host {
 #undef TW_LOWER_MEMBER
 } tw__lower_host;
 
-extern const tw__lowerings tw__lowerings_table; /* program.c, inside of it */
+/* Inside of it: program.c, flow.c. */
+extern const tw__lowerings tw__lowerings_table;
+extern const tw__flow_writer tw__lower_flow;
 
 /* The one symbol that it exports: tw__lowerings_open. */
 typedef const tw__lowerings *tw__lowerings_function(const tw__lower_host *host);

@@ -1,10 +1,5 @@
-/* Lowerings of reductions, softmax and its losses, sums along an axis, and the rows of tables (gather, scatter). */
-#include "lower/lower.h"
-
-#define X l->inputs[0]
-#define BINARY(name, a, b) tw__hlo_binary(l, name, a, b)
-#define UNARY(name, a) tw__hlo_unary(l, name, a)
-#define GIVE(value) tw__lower_give(l, 0, value)
+/* Lowerings of reductions, softmax and its losses, and sums along an axis. */
+#include "lower/words.h"
 
 static bool dims_of(const tw__lowering *l, int input, unsigned *dims)
 {
@@ -48,6 +43,13 @@ static bool mean(tw__lowering *l)
     return GIVE(BINARY("divide", sum, tw__hlo_fill(l, sum, count)));
 }
 
+static bool norm(tw__lowering *l)
+{
+    unsigned dims;
+    return tw__dtype_is_float(X.dtype) && dims_of(l, 1, &dims) &&
+           GIVE(UNARY("sqrt", tw__hlo_reduce(l, "add", BINARY("multiply", X, X), dims)));
+}
+
 static bool l2_loss(tw__lowering *l)
 {
     tw__hlo sum = tw__hlo_reduce(l, "add", BINARY("multiply", X, X), (1u << X.shape.rank) - 1);
@@ -63,7 +65,7 @@ static bool bias_gradient(tw__lowering *l)
 
 static bool bias(tw__lowering *l)
 {
-    bool first = TW_ATTR(l, "data_format")->s.data[1] == 'C';
+    bool first = !l->argument && TW_ATTR(l, "data_format")->s.data[1] == 'C';
     int channel = first ? 1 : X.shape.rank - 1;
     return GIVE(BINARY("add", X, tw__hlo_broadcast_in(l, l->inputs[1], &X.shape, &channel)));
 }
@@ -165,76 +167,6 @@ static bool cumulate(tw__lowering *l)
     return GIVE(tw__hlo_window(l, l->argument, X, window, strides, NULL, pads, &X.shape));
 }
 
-/* ---- rows of tables ---- */
-
-/* GatherV2(x, indices, axis) without batches. Indices that are not there are clamped by StableHLO: their rows become NaN for
- * floats; other dtypes run on the host, which refuses them. */
-static bool gather(tw__lowering *l)
-{
-    int64_t axis = 0;
-    tw__hlo indices = l->inputs[1];
-    bool batches = l->argument && TW_ATTR(l, "batch_dims")->i != 0;
-    if (batches || !tw__dtype_is_float(X.dtype) ||
-        (l->input_count > 2 && (!l->inputs[2].constant || tw__tensor_read_ints(l->inputs[2].constant, "", &axis, 1) != TW_OK)))
-        return false;
-    axis = axis < 0 ? axis + X.shape.rank : axis;
-    tw__text line = { 0 };
-    const tw_shape *shape = &l->outputs[0].shape;
-    int rank = indices.shape.rank, written = 0;
-    tw__text_format(&line, "\"stablehlo.gather\"(%%%d, %%%d) <{dimension_numbers = #stablehlo.gather<offset_dims = [", X.id,
-                    indices.id);
-    for (int i = 0; i < shape->rank; i++) {
-        if (i < axis || i >= axis + rank)
-            tw__text_format(&line, "%s%d", written++ ? ", " : "", i);
-    }
-    tw__text_format(
-        &line,
-        "], collapsed_slice_dims = [%lld], start_index_map = [%lld], index_vector_dim = %d>, indices_are_sorted = false, slice_sizes = array<i64: ",
-        (long long)axis, (long long)axis, rank);
-    for (int i = 0; i < X.shape.rank; i++)
-        tw__text_format(&line, "%s%lld", i ? ", " : "", (long long)(i == axis ? 1 : X.shape.dims[i]));
-    tw__hlo out = { .dtype = X.dtype, .shape = *shape };
-    tw__text_format(&line, ">}> : (%s, %s) -> %s", tw__hlo_type_text(X), tw__hlo_type_text(indices), tw__hlo_type_text(out));
-    tw__hlo found = line.failed ? (tw__hlo){ .id = -1 } : tw__hlo_line(l, X.dtype, shape, "%s", line.data);
-    tw__text_free(&line);
-    tw__hlo zero = tw__hlo_constant(l, indices.dtype, &TW_SCALAR, 0);
-    tw__hlo count = tw__hlo_constant(l, indices.dtype, &TW_SCALAR, (double)X.shape.dims[axis]);
-    tw__hlo inside = BINARY("and", tw__hlo_compare(l, "GE", indices, zero), tw__hlo_compare(l, "LT", indices, count));
-    int dims[TW_MAX_RANK];
-    for (int i = 0; i < rank; i++)
-        dims[i] = (int)axis + i;
-    tw__hlo none = tw__hlo_constant(l, X.dtype, &TW_SCALAR, 0);
-    return GIVE(tw__hlo_select(l, tw__hlo_broadcast_in(l, inside, shape, dims), found, BINARY("divide", none, none)));
-}
-
-/* UnsortedSegmentSum(data, ids, count): rows are added up by their ids; negative ids are left out. */
-static bool segment_sum(tw__lowering *l)
-{
-    tw__hlo ids = l->inputs[1];
-    const tw_shape *shape = &l->outputs[0].shape;
-    tw__hlo zeros = tw__hlo_constant(l, X.dtype, shape, 0);
-    tw__text line = { 0 };
-    int rank = ids.shape.rank, rows = X.shape.rank - rank;
-    const char *type = tw__hlo_dtype(X.dtype);
-    if (!type || rank < 1)
-        return false;
-    tw__text_format(
-        &line,
-        "\"stablehlo.scatter\"(%%%d, %%%d, %%%d) <{indices_are_sorted = false, scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [",
-        zeros.id, ids.id, X.id);
-    for (int i = 0; i < rows; i++)
-        tw__text_format(&line, "%s%d", i ? ", " : "", rank + i);
-    tw__text_format(
-        &line,
-        "], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = %d>, unique_indices = false}> ({\n"
-        "^bb0(%%x: tensor<%s>, %%y: tensor<%s>):\n%%s = stablehlo.add %%x, %%y : tensor<%s>\nstablehlo.return %%s : tensor<%s>\n}) : (%s, %s, %s) -> %s",
-        rank, type, type, type, type, tw__hlo_type_text(zeros), tw__hlo_type_text(ids), tw__hlo_type_text(X),
-        tw__hlo_type_text(zeros));
-    tw__hlo sum = line.failed ? (tw__hlo){ .id = -1 } : tw__hlo_line(l, X.dtype, shape, "%s", line.data);
-    tw__text_free(&line);
-    return GIVE(sum);
-}
-
 const tw__lower_row tw__lower_reductions[] = {
     { "Sum", reduce, "add" },
     { "Prod", reduce, "multiply" },
@@ -243,8 +175,10 @@ const tw__lower_row tw__lower_reductions[] = {
     { "All", reduce, "and" },
     { "Any", reduce, "or" },
     { "Mean", mean, NULL },
+    { "EuclideanNorm", norm, NULL },
     { "L2Loss", l2_loss, NULL },
     { "BiasAdd", bias, NULL },
+    { "BiasAddV1", bias, "last" },
     { "BiasAddGrad", bias_gradient, NULL },
     { "Softmax", softmax, NULL },
     { "LogSoftmax", log_softmax, NULL },
@@ -254,8 +188,5 @@ const tw__lower_row tw__lower_reductions[] = {
     { "ArgMin", arg_extreme, "minimum" },
     { "Cumsum", cumulate, "add" },
     { "Cumprod", cumulate, "multiply" },
-    { "GatherV2", gather, "batch_dims" },
-    { "Gather", gather, NULL },
-    { "UnsortedSegmentSum", segment_sum, NULL },
     { NULL, NULL, NULL },
 };

@@ -1,11 +1,8 @@
 /* Lowerings of ops that move elements: shapes, slices, joins, rows of tables. Sizes and axes must be known. */
-#include "lower/lower.h"
-
-#define X l->inputs[0]
-#define GIVE(value) tw__lower_give(l, 0, value)
+#include "lower/words.h"
 
 /* The integers of an input whose value is known. */
-static bool ints(const tw__lowering *l, int input, int64_t *values, int limit, int *count)
+bool tw__lower_ints(const tw__lowering *l, int input, int64_t *values, int limit, int *count)
 {
     const tw_tensor *known = l->inputs[input].constant;
     if (!known || known->count > limit)
@@ -18,11 +15,11 @@ static bool ints(const tw__lowering *l, int input, int64_t *values, int limit, i
     return true;
 }
 
-static bool axis_of(const tw__lowering *l, int input, int rank, int *axis)
+bool tw__lower_axis(const tw__lowering *l, int input, int rank, int *axis)
 {
     int64_t value;
     int count;
-    if (!ints(l, input, &value, 1, &count) || count != 1 || value < -rank || value >= rank)
+    if (!tw__lower_ints(l, input, &value, 1, &count) || count != 1 || value < -rank || value >= rank)
         return false;
     *axis = (int)(value < 0 ? value + rank : value);
     return true;
@@ -37,7 +34,7 @@ static bool transpose(tw__lowering *l)
 {
     int64_t order[TW_MAX_RANK];
     int places[TW_MAX_RANK], count;
-    if (!ints(l, 1, order, TW_MAX_RANK, &count) || count != X.shape.rank)
+    if (!tw__lower_ints(l, 1, order, TW_MAX_RANK, &count) || count != X.shape.rank)
         return false;
     for (int i = 0; i < count; i++)
         places[i] = (int)(order[i] < 0 ? order[i] + count : order[i]);
@@ -58,7 +55,7 @@ static bool fill(tw__lowering *l)
 static bool concatenate(tw__lowering *l)
 {
     int axis;
-    return axis_of(l, l->input_count - 1, X.shape.rank, &axis) &&
+    return tw__lower_axis(l, l->input_count - 1, X.shape.rank, &axis) &&
            GIVE(tw__hlo_concatenate(l, l->inputs, l->input_count - 1, axis));
 }
 
@@ -102,41 +99,34 @@ static bool unpack(tw__lowering *l)
 static bool split(tw__lowering *l) /* Split(axis, value) */
 {
     int axis;
-    return axis_of(l, 0, l->inputs[1].shape.rank, &axis) && give_pieces(l, l->inputs[1], axis);
+    return tw__lower_axis(l, 0, l->inputs[1].shape.rank, &axis) && give_pieces(l, l->inputs[1], axis);
 }
 
 static bool split_sizes(tw__lowering *l) /* SplitV(value, sizes, axis) */
 {
     int axis;
-    return axis_of(l, 2, X.shape.rank, &axis) && give_pieces(l, X, axis);
+    return tw__lower_axis(l, 2, X.shape.rank, &axis) && give_pieces(l, X, axis);
 }
 
 static bool slice(tw__lowering *l)
 {
     int64_t begin[TW_MAX_RANK], end[TW_MAX_RANK];
     int count;
-    if (!ints(l, 1, begin, TW_MAX_RANK, &count))
+    if (!tw__lower_ints(l, 1, begin, TW_MAX_RANK, &count))
         return false;
     for (int i = 0; i < X.shape.rank; i++)
         end[i] = begin[i] + l->outputs[0].shape.dims[i];
     return GIVE(tw__hlo_slice(l, X, begin, end, NULL));
 }
 
-/* StridedSlice whose masks say nothing but "all of it", new axes and single indices. Per dimension of `from`: begin, end, stride.
- */
-typedef struct region {
-    int64_t begin[TW_MAX_RANK], end[TW_MAX_RANK], stride[TW_MAX_RANK];
-    tw_shape kept; /* the result's shape with the dimensions of single indices, without new ones */
-} region;
-
-static bool find_region(const tw__lowering *l, const tw_shape *from, int first, region *r)
+bool tw__lower_region(const tw__lowering *l, const tw_shape *from, int first, tw__region *r)
 {
     int64_t begin[TW_MAX_RANK], end[TW_MAX_RANK], stride[TW_MAX_RANK];
     int count, same;
     int64_t begins = TW_ATTR(l, "begin_mask")->i, ends = TW_ATTR(l, "end_mask")->i, dots = TW_ATTR(l, "ellipsis_mask")->i,
             news = TW_ATTR(l, "new_axis_mask")->i, singles = TW_ATTR(l, "shrink_axis_mask")->i;
-    if (!ints(l, first, begin, TW_MAX_RANK, &count) || !ints(l, first + 1, end, TW_MAX_RANK, &same) ||
-        !ints(l, first + 2, stride, TW_MAX_RANK, &same))
+    if (!tw__lower_ints(l, first, begin, TW_MAX_RANK, &count) || !tw__lower_ints(l, first + 1, end, TW_MAX_RANK, &same) ||
+        !tw__lower_ints(l, first + 2, stride, TW_MAX_RANK, &same))
         return false;
     int at = 0, named = 0;
     for (int i = 0; i < count; i++)
@@ -167,17 +157,17 @@ static bool find_region(const tw__lowering *l, const tw_shape *from, int first, 
 
 static bool strided_slice(tw__lowering *l)
 {
-    region r;
-    return find_region(l, &X.shape, 1, &r) && GIVE(tw__hlo_slice(l, X, r.begin, r.end, r.stride));
+    tw__region r;
+    return tw__lower_region(l, &X.shape, 1, &r) && GIVE(tw__hlo_slice(l, X, r.begin, r.end, r.stride));
 }
 
 /* StridedSliceGrad(shape, begin, end, strides, dy): dy among zeros. */
 static bool strided_slice_gradient(tw__lowering *l)
 {
-    region r;
+    tw__region r;
     const tw_shape *whole = &l->outputs[0].shape;
     int64_t high[TW_MAX_RANK], between[TW_MAX_RANK];
-    if (!find_region(l, whole, 1, &r))
+    if (!tw__lower_region(l, whole, 1, &r))
         return false;
     tw__hlo dy = tw__hlo_reshape(l, l->inputs[4], &r.kept);
     for (int i = 0; i < whole->rank; i++) {
@@ -194,7 +184,7 @@ static bool pad(tw__lowering *l)
 {
     int64_t pairs[2 * TW_MAX_RANK], low[TW_MAX_RANK], high[TW_MAX_RANK];
     int count;
-    if (!ints(l, 1, pairs, 2 * TW_MAX_RANK, &count))
+    if (!tw__lower_ints(l, 1, pairs, 2 * TW_MAX_RANK, &count))
         return false;
     for (int i = 0; i < X.shape.rank; i++)
         low[i] = pairs[2 * i], high[i] = pairs[2 * i + 1];
@@ -202,19 +192,23 @@ static bool pad(tw__lowering *l)
     return GIVE(tw__hlo_pad(l, X, value, low, high, NULL));
 }
 
+/* Axis by axis: [before, n] as [before, times, n]. */
 static bool tile(tw__lowering *l)
 {
-    int64_t times[TW_MAX_RANK];
-    int count, dims[TW_MAX_RANK];
-    tw_shape wide = { .rank = 2 * X.shape.rank };
-    if (wide.rank > TW_MAX_RANK || !ints(l, 1, times, TW_MAX_RANK, &count))
+    int64_t times[TW_MAX_RANK], before = 1, rest;
+    int count;
+    tw__hlo x = X;
+    if (!tw__lower_ints(l, 1, times, TW_MAX_RANK, &count) || count != X.shape.rank || tw__shape_count(&X.shape, &rest) != TW_OK ||
+        rest == 0)
         return false;
-    for (int i = 0; i < X.shape.rank; i++) {
-        wide.dims[2 * i] = times[i];
-        wide.dims[2 * i + 1] = X.shape.dims[i];
-        dims[i] = 2 * i + 1;
+    for (int i = 0; i < count; i++) {
+        if (times[i] != 1)
+            x = tw__hlo_broadcast_in(l, tw__hlo_reshape(l, x, &TW_SHAPE(before, rest)), &TW_SHAPE(before, times[i], rest),
+                                     (int[]){ 0, 2 });
+        before *= X.shape.dims[i] * times[i];
+        rest /= X.shape.dims[i];
     }
-    return GIVE(tw__hlo_broadcast_in(l, X, &wide, dims));
+    return GIVE(x);
 }
 
 static bool reverse(tw__lowering *l)
@@ -222,7 +216,7 @@ static bool reverse(tw__lowering *l)
     int64_t axes[TW_MAX_RANK];
     int count;
     unsigned dims = 0;
-    if (!ints(l, 1, axes, TW_MAX_RANK, &count))
+    if (!tw__lower_ints(l, 1, axes, TW_MAX_RANK, &count))
         return false;
     for (int i = 0; i < count; i++)
         dims |= 1u << (axes[i] < 0 ? axes[i] + X.shape.rank : axes[i]);
@@ -246,11 +240,32 @@ static bool range(tw__lowering *l)
     return GIVE(tw__hlo_binary(l, "add", X, tw__hlo_binary(l, "multiply", count, l->inputs[2])));
 }
 
+/* Size, Rank: of an input whose shape is known. */
+static bool size(tw__lowering *l)
+{
+    int64_t count = X.shape.rank;
+    return (l->argument || tw__shape_count(&X.shape, &count) == TW_OK) && GIVE(NUMBER(l->outputs[0].dtype, (double)count));
+}
+
+/* Shape, ShapeN */
+static bool shape(tw__lowering *l)
+{
+    for (int k = 0; k < l->output_count; k++) {
+        tw__hlo sizes[TW_MAX_RANK];
+        int rank = l->inputs[k].shape.rank;
+        for (int i = 0; i < rank; i++)
+            sizes[i] = tw__hlo_constant(l, l->outputs[k].dtype, &TW_SHAPE(1), (double)l->inputs[k].shape.dims[i]);
+        if (!rank || !tw__lower_give(l, k, tw__hlo_concatenate(l, sizes, rank, 0)))
+            return false;
+    }
+    return true;
+}
+
 static bool band(tw__lowering *l) /* MatrixBandPart(x, lower, upper) */
 {
     int64_t lower, upper;
     int count, rank = X.shape.rank;
-    if (!ints(l, 1, &lower, 1, &count) || !ints(l, 2, &upper, 1, &count) || rank < 2)
+    if (!tw__lower_ints(l, 1, &lower, 1, &count) || !tw__lower_ints(l, 2, &upper, 1, &count) || rank < 2)
         return false;
     tw__hlo row = tw__hlo_iota(l, TW_INT64, &X.shape, rank - 2), column = tw__hlo_iota(l, TW_INT64, &X.shape, rank - 1);
     tw__hlo below = tw__hlo_binary(l, "subtract", row, column), value = X, zero = tw__hlo_constant(l, X.dtype, &TW_SCALAR, 0);
@@ -285,5 +300,9 @@ const tw__lower_row tw__lower_shapes[] = {
     { "OneHot", one_hot, NULL },
     { "Range", range, NULL },
     { "MatrixBandPart", band, NULL },
+    { "Size", size, NULL },
+    { "Rank", size, "rank" },
+    { "Shape", shape, NULL },
+    { "ShapeN", shape, NULL },
     { NULL, NULL, NULL },
 };

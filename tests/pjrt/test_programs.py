@@ -84,42 +84,107 @@ def test_saved_while_on_the_device(tmp_path):
 
 
 def test_host_steps_between():
-    """Strings, sorting and printing have no lowering: they run on the host, with programs before and behind them."""
+    """Strings and what depends on values have no lowering: they run on the host, with programs before and behind them."""
     @tf.function(jit_compile=True)
     def f(x):
         y = tf.exp(x) * 2
-        s = tf.sort(y)
+        s = tf.sort(tf.unique(y)[0])
         words = tf.strings.as_string(tf.cast(tf.shape(s)[0], tf.int32))
-        return s / tf.reduce_sum(s), words
+        return s, words, tf.reduce_sum(y)
 
-    x = tf.constant([0.3, -1.0, 2.0])
-    got, words = f(x)
-    y = np.sort(np.exp(x.numpy()) * 2)
-    np.testing.assert_allclose(got, y / y.sum(), rtol=1e-6)
+    x = tf.constant([0.3, -1.0, 2.0, 0.3])
+    got, words, total = f(x)
+    y = np.exp(x.numpy()) * 2
+    np.testing.assert_allclose(got, np.unique(y), rtol=1e-6)
+    np.testing.assert_allclose(total, y.sum(), rtol=1e-6)
     assert words.numpy() == b"3"
-    assert f.plan(x).count("compiled") == 2
+    plan = f.plan(x)
+    assert "compiled" in plan and "Unique" in plan and "AsString" in plan
 
 
-def test_loops_and_branches():
-    @tf.function(jit_compile=True)
-    def f(x, n):
-        for i in tf.range(n):
-            if tf.reduce_sum(x) > 100:
-                x = x - 1
-            else:
-                x = x * 2 + tf.cast(i, tf.float32)
-        return x
+def collatz(x, n):
+    for i in tf.range(n):
+        if tf.reduce_sum(x) > 100:
+            x = x - 1
+        else:
+            x = x * 2 + tf.cast(i, tf.float32)
+    return x
 
-    @tf.function
-    def g(x, n):
-        for i in tf.range(n):
-            if tf.reduce_sum(x) > 100:
-                x = x - 1
-            else:
-                x = x * 2 + tf.cast(i, tf.float32)
-        return x
 
-    np.testing.assert_allclose(f(tf.constant([1.0, 2.0]), 9), g(tf.constant([1.0, 2.0]), 9))
+def newton(x, n):
+    y = x
+    while tf.reduce_max(tf.abs(y * y - x)) > 1e-5:
+        y = (y + x / y) / 2
+    return y * tf.cast(n, tf.float32)
+
+
+def cases(x, n):
+    return tf.switch_case(n, [lambda: x + 1, lambda: x * x, lambda: tf.sin(x)]) + x
+
+
+def branches(x, n):
+    return tf.cond(n > 4, lambda: (x * 2, n + 1), lambda: (tf.exp(-x), n))[0]
+
+
+@pytest.mark.parametrize("body", [collatz, newton, cases, branches], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("n", [0, 1, 2, 9])
+def test_loops_and_branches(body, n):
+    compiled, plain = tf.function(body, jit_compile=True), tf.function(body)
+    x, n = tf.constant([1.0, 2.0]), tf.constant(n)
+    np.testing.assert_allclose(compiled(x, n), plain(x, n), rtol=1e-6)
+    assert compiled.plan(x, n).count("compiled:") == 1 and "(dynamic)" not in compiled.plan(x, n)
+
+
+def test_variables_in_loops():
+    """Loops and branches that change variables are part of the program, too."""
+    def make():
+        total, count, other = tf.Variable([0.0, 0.0]), tf.Variable(0), tf.Variable(1.0)
+
+        def f(x, n):
+            for i in tf.range(n):
+                total.assign_add(x * other)
+                if tf.reduce_sum(total) > 10:
+                    count.assign_add(1)
+                    total.assign(total / 2)
+                other.assign(other + tf.cast(i, tf.float32) / 10)
+            return tf.reduce_sum(total) + other
+
+        return f, [total, count, other]
+
+    (f, ours), (g, plain) = make(), make()
+    compiled = tf.function(f, jit_compile=True)
+    x = tf.constant([1.0, 2.0])
+    for n in (0, 3, 8):
+        np.testing.assert_allclose(compiled(x, tf.constant(n)), tf.function(g)(x, tf.constant(n)), rtol=1e-6)
+        for a, b in zip(ours, plain):
+            np.testing.assert_allclose(a, b, rtol=1e-6)
+    steps = [s for s in compiled.plan(x, tf.constant(3)).split("\n") if s[:4].strip().isdigit()]
+    assert len(steps) == 1 and "compiled:" in steps[0], steps
+
+
+RANDOM = {
+    "uniform": lambda: tf.random.uniform([7, 3], seed=3), "double": lambda: tf.random.uniform([5], seed=3, dtype=tf.float64),
+    "half": lambda: tf.random.uniform([5], seed=3, dtype=tf.float16), "normal": lambda: tf.random.normal([7, 3], seed=3),
+    "normal double": lambda: tf.random.normal([5], seed=3, dtype=tf.float64), "integers": lambda: tf.random.uniform([7], 3, 17, dtype=tf.int32, seed=3),
+    "long integers": lambda: tf.random.uniform([7], -3, 17, dtype=tf.int64, seed=3), "dropout": lambda: tf.nn.dropout(tf.ones([5, 5]), 0.3, seed=4),
+    "two": lambda: tf.stack([tf.random.uniform([3], seed=1), tf.random.uniform([3], seed=1)]), "unseeded": lambda: tf.random.uniform([4]),
+    "stateless": lambda: tf.random.stateless_uniform([9], [3, -4]), "stateless normal": lambda: tf.random.stateless_normal([9], tf.constant([3, -4])),
+    "stateless integers": lambda: tf.random.stateless_uniform([9], [3, 4], 2, 99, dtype=tf.int32),
+    "stateless bits": lambda: tf.random.stateless_uniform([9], [3, 4], None, None, dtype=tf.int64),
+}
+
+
+@pytest.mark.parametrize("name", RANDOM)
+def test_random_numbers(name):
+    """Those of the host for the same seed, in every call: bit by bit, normal ones up to rounding."""
+    def values(jit):
+        tf.random.set_seed(5)
+        f = tf.function(lambda x: RANDOM[name]() + tf.cast(x, RANDOM[name]().dtype) * 0, jit_compile=jit)
+        return [f(tf.constant(0)).numpy() for _ in range(3)], f.plan(tf.constant(0))
+
+    (got, plan), (expected, _) = values(True), values(False)
+    assert plan.count("compiled:") == 1 and "Random" not in plan.split("outputs:")[0].split("arguments:")[1]
+    np.testing.assert_allclose(got, expected, rtol=0, atol=2e-6 if "normal" in name else 0)
 
 
 def test_gradients_outside():

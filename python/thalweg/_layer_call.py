@@ -58,7 +58,8 @@ class _Function:
         except TypeError as e:
             raise TypeError("%s.call() %s" % (type(layer).__name__, e)) from None
         named = {name: value for name, value in list(given.items())[2:] if name not in ("args", "kwargs") and value is not None}
-        if given.get("args") or given.get("kwargs"):
+        rest = [*given.get("args", ()), *given.get("kwargs", {}).values()]
+        if self._row != _TAKES["Layer"] and any(value is not None for value in rest):  # Layer's own takes all, and gives its inputs
             raise TypeError("%s.call() takes only its inputs" % type(layer).__name__)
         training = named.pop("training", None)
         if training is None and "training" in parameters:

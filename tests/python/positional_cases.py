@@ -121,6 +121,8 @@ CASES = [
     ("RandomFlip.call", lambda tf: tf.keras.layers.RandomFlip("horizontal").call(tf.ones([1, 2, 2, 1]))),
     ("Dense.call with training", lambda tf: filled(tf.keras.layers.Dense(2), 2, 3).call(vectors(tf), training=True)),
     ("Dense.call with two", lambda tf: filled(tf.keras.layers.Dense(2), 2, 3).call(vectors(tf), True)),
+    ("Layer.call of anything", lambda tf: tf.keras.layers.Layer().call(vectors(tf), 1, training=True)),
+    ("Layer below with a build alone", lambda tf: type("Own", (tf.keras.layers.Layer,), {"build": lambda self, shape: None})()(vectors(tf))),
     ("Layer.call", lambda tf: tf.keras.layers.Layer().call(vectors(tf))),
     ("Sequential.call", lambda tf: filled(tf.keras.Sequential([tf.keras.layers.Dense(2)]), 2, 3).call(vectors(tf), True, None)),
     ("Input ragged", lambda tf: type(tf.keras.Input([3], None, None, None, None, None, True)).__name__ == "RaggedKerasTensor" or "RaggedTensorSpec" in repr(

@@ -240,11 +240,12 @@ static int adopt(PyObject *self)
     tw__py_auto PyObject *dict = PyObject_GenericGetDict(self, NULL);
     tw__py_auto PyObject *items = dict && PyDict_Size(dict) ? PyDict_Items(dict) : NULL;
     int result = PyErr_Occurred() ? -1 : 0;
+    bool bare = tw__py_row_of(Py_TYPE(self))->class_row == &tw__class_layer; /* it keeps none of what it is given */
     for (Py_ssize_t i = 0; items && result == 0 && i < PyList_Size(items); i++) {
         PyObject *pair = PyList_GetItem(items, i), *name = PyTuple_GetItem(pair, 0);
         if (PyUnicode_CompareWithASCIIString(name, TW_KEEPER) == 0)
             continue;
-        if (tw__py_is_setting(self, name)) /* the constructor's value has come since */
+        if (!bare && tw__py_is_setting(self, name)) /* the constructor's value has come since */
             result = PyDict_DelItem(dict, name);
         else
             result = tw__py_set_attribute(self, name, PyTuple_GetItem(pair, 1));

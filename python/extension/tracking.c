@@ -105,6 +105,16 @@ static PyObject *config_value(const tw_field *field, const char *config)
     }
 }
 
+/* An attribute of a layer that is not public: thalweg._inner_attributes knows those that packages use. NULL: there is none. */
+static PyObject *inner_attribute(PyObject *self, PyObject *name)
+{
+    tw__py_auto PyObject *module = PyImport_ImportModule("thalweg._inner_attributes");
+    tw__py_auto PyObject *found = module ? PyObject_CallMethod(module, "find", "OO", self, name) : NULL;
+    PyObject *value = found && PyTuple_Check(found) ? Py_NewRef(PyTuple_GetItem(found, 0)) : NULL;
+    PyErr_Clear();
+    return value;
+}
+
 PyObject *tw__py_get_attribute(PyObject *self, PyObject *name)
 {
     PyObject *value = PyObject_GenericGetAttr(self, name);
@@ -137,6 +147,8 @@ PyObject *tw__py_get_attribute(PyObject *self, PyObject *name)
         value = tw__py_wrap(tw_retain(child));
     else if (!value && text && strcmp(text, "optimizer") == 0 && tw__is(object, &tw__class_model)) /* it is not compiled */
         value = Py_NewRef(Py_None);
+    if (!value && text && text[0] == '_' && text[1] != '_' && tw__is(object, &tw__class_layer))
+        value = inner_attribute(self, name);
     if (value) {
         Py_XDECREF(kind);
         Py_XDECREF(error);
@@ -237,9 +249,20 @@ static PyObject *without_dependency(PyObject *value)
     return no_dependency && Py_TYPE(value) == no_dependency ? PyObject_GetAttrString(value, "value") : NULL;
 }
 
+/* A setting of the library's that a class gives before it calls the constructor: that one decides, as Keras's does. */
+static bool is_too_early(PyObject *self, PyObject *name)
+{
+    tw__py_auto PyObject *found = tw__py_row_of(Py_TYPE(self)) ? PyObject_GetAttr((PyObject *)Py_TYPE(self), name) : NULL;
+    tw__py_auto PyObject *getter = found ? PyObject_GetAttrString(found, "fget") : NULL;
+    PyErr_Clear();
+    return getter && Py_TYPE(getter) == tw__py_function_type;
+}
+
 int tw__py_set_attribute(PyObject *self, PyObject *name, PyObject *value)
 {
     tw_object *object = tw__py_handle(self);
+    if (!object && value && is_too_early(self, name))
+        return 0;
     int setting = object ? tw__py_set_setting(self, name, value) : 0;
     if (setting)
         return setting < 0 ? -1 : 0;

@@ -16,6 +16,7 @@ from thalweg import errors  # noqa: E402
 is_tensor = _core.is_any_tensor
 as_dtype = dtypes.as_dtype = _core.as_dtype  # noqa: F821
 __version__ = "2.15.1"  # of the TensorFlow whose behaviour this is
+__git_version__ = "thalweg"
 __thalweg_version__ = "0.1.0"
 executing_eagerly = _core.executing_eagerly
 init_scope = _core.init_scope
@@ -499,7 +500,7 @@ def _training_later():
                "get_weight_paths", "to_yaml")
     properties = ("metrics_names", "compiled_loss", "compiled_metrics", "history", "_is_compiled", "loss", "run_eagerly", "jit_compile",
                   "train_function", "test_function", "predict_function",
-                  "autotune_steps_per_execution", "steps_per_execution", "distribute_reduction_method", "state_updates")
+                  "autotune_steps_per_execution", "steps_per_execution", "distribute_reduction_method", "distribute_strategy", "state_updates")
 
     def fill():
         replaced = {name: vars(model)[name] for name in methods if type(vars(model).get(name)) is not _Late and name in vars(model)}
@@ -564,13 +565,14 @@ _one_at_a_time()
 
 def _done_by(module, name):
     """Methods of objects, likewise."""
-    def call(*args):
-        return getattr(__import__("thalweg." + module, fromlist=[name]), name)(*args)
+    def call(*args, **kwargs):
+        return getattr(__import__("thalweg." + module, fromlist=[name]), name)(*args, **kwargs)
     return call
 
 
 _core.Object.__reduce_ex__, _core.Object.__copy__ = _done_by("_copying", "reduce"), _done_by("_copying", "shallow")
-Module._no_dependency = _done_by("_containers", "untracked")  # noqa: F821
+Module._no_dependency, Module._flatten = _done_by("_containers", "untracked"), _done_by("_inner_attributes", "flatten")  # noqa: F821
+keras.layers.Layer._flatten_layers = _done_by("_inner_attributes", "flatten_layers")  # noqa: F821
 Module._setattr_tracking = property(lambda self: self.__dict__.get("_self_setattr_tracking", True),  # noqa: F821
                                     lambda self, value: setattr(self, "_self_setattr_tracking", value))
 Variable.__copy__ = lambda self: self  # noqa: F821

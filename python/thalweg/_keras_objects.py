@@ -357,19 +357,41 @@ def _summary_with(self, line_length=None, positions=None, print_fn=None, expand_
     return None
 
 
+def _renamed(value, names):
+    """A part of a config in which tensors ([layer, node, number, …]) come from layers of other names."""
+    if isinstance(value, dict):
+        return {key: _renamed(item, names) for key, item in value.items()}
+    if not isinstance(value, (list, tuple)):
+        return value
+    if len(value) >= 3 and isinstance(value[0], str) and value[0] in names and isinstance(value[1], int):
+        return [names[value[0]], *(_renamed(item, names) for item in value[1:])]
+    return [_renamed(item, names) for item in value]
+
+
 def clone_model(model, input_tensors=None, clone_function=None):
     """A model of the same structure with new weights."""
     if input_tensors is not None:
         raise NotImplementedError("clone_model: the argument `input_tensors` is not supported")
     config = model.get_config()
-    if clone_function is not None:
-        made = {layer.name: clone_function(layer) for layer in model.layers if not isinstance(layer, keras.layers.InputLayer)}
-        for entry in config["layers"]:
-            name = entry["config"]["name"]
-            if name in made:
-                entry["config"] = made[name].get_config()
-    with _SafeMode(False):  # it is the program's own
-        return type(model).from_config(config)
+    layers = [layer for layer in model.layers if not isinstance(layer, keras.layers.InputLayer)]
+    if clone_function is None:  # the library's own are made of their configs
+        layers = [layer for layer in layers if type(layer).__module__.split(".")[0] not in ("thalweg", "tensorflow", "keras")]
+    made = {layer.name: clone_function(layer) if clone_function else _another(layer, layer.get_config()) for layer in layers}
+    for entry in config["layers"]:
+        name = entry["config"]["name"]
+        if name in made:  # the layer itself takes the place, whatever its class is
+            entry.update(class_name="_Cloned", config={"name": name}, module=None, registered_name="_Cloned")
+            entry.pop("build_config", None)
+    names = {name: layer.name for name, layer in made.items() if layer.name != name}
+    for part in [config, *config["layers"]] if names else ():
+        part.update({key: _renamed(part[key], names) for key in ("inbound_nodes", "input_layers", "output_layers") if key in part})
+
+    class _Cloned(keras.layers.Layer):
+        @classmethod
+        def from_config(cls, config):
+            return made[config["name"]]
+    with _SafeMode(False), CustomObjectScope({"_Cloned": _Cloned}):
+        return (keras.Sequential if isinstance(model, keras.Sequential) else keras.Model).from_config(config)
 
 
 keras.models.clone_model = clone_model

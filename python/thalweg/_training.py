@@ -346,6 +346,7 @@ class Methods:
     steps_per_execution = property(lambda self: self.__dict__.get("_compile_arguments", {}).get("steps_per_execution") or 1,
                                    doc="How many batches a call of a step takes.")
     distribute_reduction_method = property(lambda self: "auto", doc="How results of replicas are joined.")
+    distribute_strategy = property(lambda self: tf.distribute.get_strategy(), doc="The strategy that is in use.")
     state_updates = property(lambda self: [], doc="Nothing: updates happen when layers are called.")
     del _told
 

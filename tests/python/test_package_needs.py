@@ -124,3 +124,63 @@ def test_methods_without_tracking():
     own.keep(values)
     own.other = values
     assert own.values is values and own.other is not values
+
+
+def test_what_modules_and_layers_hold():
+    module = tf.Module()
+    module.b, module.a = tf.Variable(1.0), [tf.keras.layers.Dense(2), 3]
+    module.a[0].build((None, 2))
+    is_variable = lambda value: isinstance(value, tf.Variable)  # noqa: E731
+    assert [v.shape.rank for v in module._flatten(predicate=is_variable)] == [0, 1, 2]  # b, then the bias and the kernel of the layer
+    assert [path for path, _ in module._flatten(recursive=False, predicate=is_variable, with_path=True)] == [("b",)]
+    model = tf.keras.Sequential([tf.keras.layers.Dense(2, name="d"), tf.keras.Sequential([tf.keras.layers.ReLU(name="r")], name="s")], name="m")
+    model.build((None, 2))
+    assert [layer.name for layer in model._flatten_layers()] == ["m", "d", "s", "r"]
+    assert [layer.name for layer in model._flatten_layers(recursive=False, include_self=False)] == ["d", "s"]
+
+
+def test_attributes_that_are_not_public():
+    model = tf.keras.Sequential([tf.keras.layers.Dense(2, input_shape=(3,)), tf.keras.layers.Dense(1)])
+    first, last = model.layers
+    assert last._inbound_nodes[0].inbound_layers is first and last._inbound_nodes[0].input_tensors.shape == (None, 2)
+    assert model._output_layers == [last] and last._use_bias is True and last._trainable_weights[0] is last.kernel
+    assert model.distribute_strategy is tf.distribute.get_strategy()
+    assert not hasattr(last, "_not_there") and not hasattr(last, "_unit")
+
+
+def test_clones_are_the_layers_that_the_function_gives():
+    def clone(layer):
+        if isinstance(layer, tf.keras.layers.Dense):
+            return tf.keras.layers.TimeDistributed(tf.keras.layers.Dense(2), name="td_" + layer.name)
+        return type(layer).from_config(layer.get_config())
+    i = tf.keras.Input((4, 3))
+    a, b = tf.keras.layers.Dense(2, name="a")(i), tf.keras.layers.Dense(2, name="b")(i)
+    made = tf.keras.models.clone_model(tf.keras.Model(i, tf.keras.layers.Add(name="sum")([a, b])), clone_function=clone)
+    assert [layer.name for layer in made.layers[1:]] == ["td_a", "td_b", "sum"] and made(tf.ones((1, 4, 3))).shape == (1, 4, 2)
+
+    class Own(tf.keras.layers.Layer):
+        pass
+    copy = tf.keras.models.clone_model(tf.keras.Sequential([Own(input_shape=(2,))]))  # a class that nobody registered
+    assert type(copy.layers[0]) is Own
+
+
+def test_settings_before_the_constructor_is_called():
+    class Early(tf.keras.layers.Layer):
+        def __init__(self, **kwargs):
+            self.input_dim, self.supports_masking = 5, True
+            super().__init__(**kwargs)
+    assert Early().input_dim == 5 and Early().supports_masking is False  # the constructor sets the second
+
+
+def test_attention_with_a_call_of_its_own():
+    class Own(tf.keras.layers.MultiHeadAttention):
+        def call(self, query, value, key=None):
+            if not self._built_from_signature:
+                self._build_from_signature(query=query, value=value, key=key)
+            scores = tf.einsum(self._dot_product_equation, self._key_dense(value), self._query_dense(query) / self._key_dim ** 0.5)
+            return self._output_dense(tf.einsum(self._combine_equation, self._dropout_layer(self._masked_softmax(scores)), self._value_dense(value)))
+    x = tf.random.stateless_normal((2, 3, 4), (1, 2))
+    own, usual = Own(2, 4), tf.keras.layers.MultiHeadAttention(2, 4)
+    own(x, x), usual(x, x)
+    usual.set_weights(own.get_weights())
+    np.testing.assert_allclose(own(x, x), usual(x, x), rtol=1e-5, atol=1e-6)

@@ -263,10 +263,14 @@ static tw_status multi_build(tw_layer *self, const tw_value *given)
     return add_part(self, "_output_dense", "attention_output", "abcd,cde->abe", "e", TW_SHAPE(-1, last), &heads);
 }
 
-TW_METHOD(multi_head_attention_build_from_signature,
-          "keras.layers.MultiHeadAttention._build_from_signature(self: layer, query: value, value: value, key: value = None)",
-          "Says what tensors, or shapes, the layer will be called with. The weights are made by the call.")
+TW_METHOD(
+    multi_head_attention_build_from_signature,
+    "keras.layers.MultiHeadAttention._build_from_signature(self: layer, query: value, value: value, key: value = None)",
+    "Says what tensors, or shapes, the layer will be called with. The weights are made by the call; a class with a call of its own "
+    "has them then.")
 {
+    if (args->self->foreign_call && !tw__tracked(&args->self->trackable, "_query_dense"))
+        return multi_build(args->self, (tw_value[]){ args->query, args->value, args->key });
     return args->self->built ? TW_OK : note_shapes(args->self, (tw_value[]){ args->query, args->value, args->key });
 }
 

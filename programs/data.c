@@ -1,4 +1,5 @@
 /* thalweg data FILE …: an input pipeline, tried out: what its elements are, the first of them, how fast they come. */
+#include <glob.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -7,7 +8,9 @@
 #include "http.h"
 #include "program.h"
 
-enum { STEPS_LIMIT = 5 };
+#include <thalweg/python.h>
+
+enum { STEPS_LIMIT = 5, PARTS_LIMIT = 256, NAME_LIMIT = 120 };
 
 typedef struct pipeline {
     const char *kind; /* "TFRecord", … */
@@ -17,6 +20,11 @@ typedef struct pipeline {
         tw_dataset *made;
     } steps[STEPS_LIMIT];
     int count;
+    struct part {
+        char name[NAME_LIMIT];
+        tw_tensor_spec *spec;
+    } parts[PARTS_LIMIT]; /* of an element, flat */
+    int64_t part_count;
 } pipeline;
 
 static bool add_step(pipeline *p, const char *name, tw_dataset *made)
@@ -43,11 +51,20 @@ static const struct {
                 { ".png", "image" },         { ".jpg", "image" },
                 { ".jpeg", "image" },        { ".gif", "image" },
                 { ".bmp", "image" },         { NULL, "text" } };
-static const char *const KINDS[] = { "TFRecord", "CSV", "NPY", "image", "text", NULL };
+static const char *const KINDS[] = { "TFRecord", "CSV", "NPY", "image", "text", "saved", NULL };
+
+/* Whether Dataset.save made the folder. */
+static bool is_saved(const char *path)
+{
+    char file[4096];
+    return snprintf(file, sizeof file, "%s/snapshot.metadata", path) < (int)sizeof file && tw_gfile_exists(file);
+}
 
 static const char *kind_of(const char *path)
 {
     int i = 0;
+    if (is_saved(path))
+        return "saved";
     for (; ENDINGS[i].ending; i++) {
         const char *found = strstr(path, ENDINGS[i].ending), *end = found ? found + strlen(ENDINGS[i].ending) : NULL;
         if (found && (!*end || strcmp(end, ".gz") == 0 || (*end == '-' && !strchr(end, '/'))))
@@ -71,6 +88,65 @@ TW_BODY(parse_example)
     return tw_io_parse_example(in.items[0], (tw_objects){ features, list->count });
 }
 
+TW_BODY(itself)
+{
+    (void)user;
+    return tw_give(in.items[0]);
+}
+
+/* Of a dataset of the shards' datasets: one shard behind the other. */
+TW_BODY(join_shards)
+{
+    tw_value inner = { .kind = TW_VALUE_OBJECT, .object = tw_tensor_spec(TW_SCALAR, TW_VARIANT) };
+    tw_dataset *shards = tw_dataset_variant(in.items[0], inner), *like = tw_dataset_variant(in.items[0], *(const tw_value *)user),
+               *flat = tw_dataset_flat_map(shards, tw_function_new(itself, NULL), .element = like);
+    return tw_give(flat ? tw_dataset_variant_tensor(flat) : NULL);
+}
+
+static const char *compression_of_saved(const char *path)
+{
+    char pattern[4096];
+    const char *found = "";
+    glob_t files;
+    snprintf(pattern, sizeof pattern, "%s/*/*.shard/*.snapshot", path);
+    if (glob(pattern, 0, NULL, &files) == 0) {
+        found = compression_of(files.gl_pathv[0]);
+        globfree(&files);
+    }
+    return found;
+}
+
+static int by_key(const void *a, const void *b)
+{
+    return strcmp(((const tw_value *)a)->s.data, ((const tw_value *)b)->s.data);
+}
+
+/* Parts of dicts come in the order of their keys; the file has them in any. */
+static void sort_keys(tw_value *spec)
+{
+    bool dict = spec->kind == TW_VALUE_DICT;
+    if (!dict && spec->kind != TW_VALUE_LIST && spec->kind != TW_VALUE_TUPLE)
+        return;
+    for (int64_t i = dict; i < spec->list.count; i += 1 + dict)
+        sort_keys(&spec->list.items[i]);
+    if (dict && spec->list.count)
+        qsort(spec->list.items, (size_t)spec->list.count / 2, 2 * sizeof *spec->list.items, by_key);
+}
+
+static bool add_saved(pipeline *p, const char *path)
+{
+    tw_tensor *bytes = tw_dataset_saved_spec(path);
+    tw_value spec = bytes ? tw_structure_read(bytes) : (tw_value){ .kind = TW_VALUE_NONE };
+    if (!bytes || tw_error_code() != TW_OK)
+        return false;
+    sort_keys(&spec);
+    bool works = add_step(p, "read",
+                          tw_dataset_load(tw_tensor_string(path, strlen(path)), tw_function_new(join_shards, &spec), spec,
+                                          .compression = compression_of_saved(path)));
+    tw_value_free(&spec);
+    return works;
+}
+
 static bool add_source(pipeline *p, const invocation *call, int64_t batch)
 {
     tw_tensor *arrays[64];
@@ -82,6 +158,8 @@ static bool add_source(pipeline *p, const invocation *call, int64_t batch)
     const char *compression = compression_of(call->words[0]);
     if (!paths)
         return false;
+    if (strcmp(p->kind, "saved") == 0)
+        return add_saved(p, call->words[0]);
     if (strcmp(p->kind, "TFRecord") == 0)
         return add_step(p, "read", tw_dataset_tf_record(paths, .compression_type = compression));
     if (strcmp(p->kind, "text") == 0)
@@ -128,6 +206,8 @@ static int make_pipeline(pipeline *p, const invocation *call)
         return usage_error(call->command, "--parse is for records of tf.train.Example; these files are %s", p->kind);
     if (call->count > 64 && strcmp(p->kind, "NPY") == 0)
         return usage_error(call->command, "more than 64 arrays");
+    if (call->count > 1 && strcmp(p->kind, "saved") == 0)
+        return usage_error(call->command, "more than one saved dataset");
     if (parse && strcmp(parse, "auto") != 0 && !features_read(&p->features, parse))
         return usage_error(call->command,
                            "'%s' is no list of features: NAME:DTYPE[DIM, …], …, as x:float32[2],y:int64,words:string*", parse);
@@ -149,23 +229,39 @@ static int make_pipeline(pipeline *p, const invocation *call)
 
 /* ---- printing ---- */
 
-/* The name of a component: a feature's, a column's, or its number. */
-static const char *component_name(const pipeline *p, const tw_value *spec, int64_t index, char room[32])
+/* The leaves of a structure, named by their features, keys and numbers. False: there are too many, or others than tensors. */
+static bool find_parts(pipeline *p, const tw_value *spec, const char *name)
 {
-    snprintf(room, 32, "%lld", (long long)index);
-    if (index < p->features.count)
-        return p->features.items[index].key;
-    return spec->kind == TW_VALUE_DICT && 2 * index < spec->list.count ? spec->list.items[2 * index].s.data : room;
+    bool dict = spec->kind == TW_VALUE_DICT;
+    if (dict || spec->kind == TW_VALUE_LIST || spec->kind == TW_VALUE_TUPLE) {
+        for (int64_t i = 0; i < spec->list.count; i += 1 + dict) {
+            char inner[NAME_LIMIT], number[32];
+            snprintf(number, sizeof number, "%lld", (long long)i);
+            const char *own = dict && spec->list.items[i].kind == TW_VALUE_STR ? spec->list.items[i].s.data : number;
+            snprintf(inner, sizeof inner, "%s%s%s", name, *name ? "/" : "", own);
+            if (!find_parts(p, &spec->list.items[i + dict], inner))
+                return false;
+        }
+        return true;
+    }
+    if (spec->kind != TW_VALUE_OBJECT || p->part_count == PARTS_LIMIT)
+        return false;
+    tw_tensor_spec_shape(spec->object);
+    if (tw_error_code() != TW_OK)
+        return false;
+    struct part *part = &p->parts[p->part_count];
+    const char *called = p->part_count < p->features.count ? p->features.items[p->part_count].key : *name ? name : "0";
+    snprintf(part->name, sizeof part->name, "%s", called);
+    part->spec = spec->object;
+    p->part_count++;
+    return true;
 }
 
-static void print_spec(const pipeline *p, const tw_value *spec, int64_t count, bool json)
+static void print_spec(const pipeline *p, bool json)
 {
-    bool list = spec->kind == TW_VALUE_LIST || spec->kind == TW_VALUE_TUPLE, dict = spec->kind == TW_VALUE_DICT;
-    for (int64_t i = 0; i < count; i++) {
-        char room[32];
-        const tw_value *one = dict ? &spec->list.items[2 * i + 1] : list ? &spec->list.items[i] : spec;
-        tw_shape shape = tw_tensor_spec_shape(one->object);
-        const char *name = component_name(p, spec, i, room), *dtype = tw_dtype_name(tw_tensor_spec_dtype(one->object));
+    for (int64_t i = 0; i < p->part_count; i++) {
+        tw_shape shape = tw_tensor_spec_shape(p->parts[i].spec);
+        const char *name = p->parts[i].name, *dtype = tw_dtype_name(tw_tensor_spec_dtype(p->parts[i].spec));
         if (json) {
             printf("%s{\"name\": ", i ? ", " : "");
             print_json_text(name);
@@ -182,7 +278,7 @@ static void print_spec(const pipeline *p, const tw_value *spec, int64_t count, b
     }
 }
 
-static int print_elements(const pipeline *p, const tw_value *spec, int64_t most, bool json)
+static int print_elements(const pipeline *p, int64_t most, bool json)
 {
     tw_iterator *iterator = tw_iterator(.dataset = last(p));
     for (int64_t n = 0; iterator && n < most; n++) {
@@ -194,9 +290,8 @@ static int print_elements(const pipeline *p, const tw_value *spec, int64_t most,
             fputs(n ? ",\n  {" : "\n  {", stdout);
         else
             printf("element %lld\n", (long long)n);
-        for (int64_t i = 0; i < element.count; i++) {
-            char room[32];
-            const char *name = component_name(p, spec, i, room);
+        for (int64_t i = 0; i < element.count && i < p->part_count; i++) {
+            const char *name = p->parts[i].name;
             tw_value value = { .kind = TW_VALUE_TENSOR, .tensor = element.items[i] };
             if (json) {
                 fputs(i ? ", " : "", stdout);
@@ -273,13 +368,17 @@ static int run(const invocation *call)
     if (result != EXIT_WORKED)
         return result;
     tw_value spec = tw_dataset_element_spec(last(&p));
-    bool parts = spec.kind == TW_VALUE_LIST || spec.kind == TW_VALUE_TUPLE;
-    int64_t count = spec.kind == TW_VALUE_DICT ? spec.list.count / 2 : parts ? spec.list.count : 1;
+    if (!find_parts(&p, &spec, "")) {
+        tw_clear_error();
+        fprintf(stderr, "thalweg: elements with other parts than tensors, or with more than %d of them, are not shown\n",
+                PARTS_LIMIT);
+        return EXIT_FAILED;
+    }
     printf(json ? "{\"kind\": \"%s\", \"files\": %d,\n \"spec\": [" : "%s, %d file%s\n", p.kind, call->count,
            call->count == 1 ? "" : "s");
-    print_spec(&p, &spec, count, json);
+    print_spec(&p, json);
     fputs(json ? "],\n \"elements\": [" : "", stdout);
-    result = print_elements(&p, &spec, show, json);
+    result = print_elements(&p, show, json);
     fputs(json ? "]" : "", stdout);
     if (result == EXIT_WORKED && given(call, "--time")) {
         fputs(json ? ",\n \"steps\": [" : "each step with those before it:\n", stdout);
@@ -292,7 +391,7 @@ static int run(const invocation *call)
 
 static const verb verbs[] = { { NULL, "FILE …", 1, -1, "", run }, { .name = NULL } };
 static const command_option options[] = {
-    { "--kind", 0, "KIND", "TFRecord, CSV, text, NPY or image, whatever the files are called", NULL },
+    { "--kind", 0, "KIND", "TFRecord, CSV, text, NPY, image or saved, whatever the files are called", NULL },
     { "--parse", 0, "SPEC", "features of Examples: x:float32[2],y:int64,words:string*; or auto", NULL },
     { "--take", 0, "N", "the first N elements of the files", NULL },
     { "--shuffle", 0, "N", "in an order that chance gives, out of the next N", NULL },
@@ -308,6 +407,7 @@ const command data_command = {
     .summary = "Tries an input pipeline: its elements, and how fast they come.",
     .help =
         "\nFILEs of one kind are read one after the other; arrays (.npy) side by side, row by row. Files may be compressed by gzip.\n"
+        "A folder that Dataset.save made is one FILE.\n"
         "Features have a dtype of float32, int64 or string, and a shape; of one with * there may be any number. 'auto' looks at the\n"
         "first 100 records.\n",
     .verbs = verbs,

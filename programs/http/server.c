@@ -330,7 +330,8 @@ static void end_late(server *s)
     for (size_t i = s->count; i-- > 0;) {
         connection *c = s->list[i];
         bool idle = s->stops && ((c->state == READS && !c->size) || c->state == LEAVES);
-        if (c->state != WORKS && (idle || now - c->since > patience(c)))
+        bool late = c->state != WORKS && now - c->since > patience(c);
+        if (c->state != WORKS && (idle || (late && !(c->state == READS && c->size && refuse(s, c, 408)))))
             end_connection(s, i);
     }
     while (s->waiting > WAITING_LIMIT && s->count > 1) {

@@ -24,6 +24,9 @@ def files(tmp_path_factory):
     with gzip.open(folder / "z.txt.gz", "wt") as file:
         file.write("packed\n")
     tf.io.write_file(str(folder / "p.png"), tf.io.encode_png(tf.ones([2, 3, 1], tf.uint8)))
+    tf.data.Dataset.from_tensor_slices(({"b": [[1.0, 2.0], [3.0, 4.0]], "a": [5, 6]}, ["x", "y"])).save(str(folder / "kept.d"))
+    tf.data.Dataset.range(4).save(str(folder / "packed.d"), compression="GZIP")
+    tf.data.Dataset.range(9).batch(2).save(str(folder / "shards.d"), shard_func=lambda x: x[0] % 4)
     return folder
 
 
@@ -35,6 +38,9 @@ def ask(files, *arguments):
 
 
 @pytest.mark.parametrize("arguments,kind,spec,first", [
+    (["kept.d"], "saved", [("0/a", "int32", []), ("0/b", "float32", [2]), ("1", "string", [])], {"0/a": 5, "0/b": [1, 2], "1": "x"}),
+    (["packed.d", "--batch", "3"], "saved", [("0", "int64", [None])], {"0": [0, 1, 2]}),
+    (["shards.d"], "saved", [("0", "int64", [None])], {"0": [0, 1]}),
     (["a.npy", "b.npy"], "NPY", [("0", "float32", [2]), ("1", "int64", [])], {"0": [0, 1], "1": 0}),
     (["a.npy", "--batch", "4"], "NPY", [("0", "float32", [None, 2])], {"0": [[0, 1], [2, 3], [4, 5], [6, 7]]}),
     (["t.csv"], "CSV", [("kind", "string", []), ("length", "float32", [])], {"kind": "a", "length": 1.5}),

@@ -156,6 +156,14 @@ def test_a_thousand_connections(server):
         made.close()
 
 
+def test_a_slow_request_is_told(server):
+    """What does not come in time is answered before the connection ends; one that asks nothing just ends."""
+    with socket.create_connection(("localhost", server.port), timeout=60) as made:
+        made.sendall(b"POST /v1/models/half:predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: 50\r\n\r\n{")
+        answer = made.recv(1000)
+    assert answer.startswith(b"HTTP/1.1 408 Request Timeout\r\n") and b"the request did not come in time" in answer
+
+
 def test_memory_stays(server):
     """20,000 requests, of which some are wrong."""
     def client(count):

@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 BUILD ?= build
 
-.PHONY: all demo test test-browser test-pjrt sanitize tsan check-long bench golden docs format install uninstall cross-aarch64 wheel sdist clean check setup
+.PHONY: all demo test test-browser test-pjrt test-workers sanitize tsan check-long bench golden docs format install uninstall cross-aarch64 wheel sdist clean check setup
 
 all: check
 	@cmake -S . -B $(BUILD) -G Ninja -DTW_PYTHON_EXECUTABLE=$(PYTHON) -DCMAKE_INSTALL_PREFIX=$(PREFIX) > $(BUILD).log 2>&1 \
@@ -40,6 +40,11 @@ test-browser: setup
 # On a PJRT plug-in: the one of THALWEG_PJRT_PLUGIN, else that of PyPI's package xla-cpu-pjrt, in a scratch environment.
 test-pjrt: all
 	@$(PYTHON) tools/test_pjrt.py $(BUILD)
+
+# Several processes that train together: quick ones, a part of `make test`, and those of the long run.
+test-workers: all
+	@ninja -C $(BUILD) --quiet cluster_test_cluster && $(BUILD)/tests/cluster_test_cluster
+	@PYTHONPATH=$(BUILD)/python THALWEG_BUILD=$(abspath $(BUILD)) $(PYTHON) -m pytest -q -p no:cacheprovider tests/python/test_workers.py tests/long/test_all_workers.py
 
 sanitize: check
 	@cmake -S . -B $(BUILD)-sanitize -G Ninja -DTW_PYTHON_EXECUTABLE=$(PYTHON) -DTW_SANITIZE=ON > /dev/null

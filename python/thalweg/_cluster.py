@@ -264,6 +264,7 @@ class _ExperimentalTPUStrategy(TPUStrategy):
 
 for _class in (_ExperimentalTPUStrategy, tf.distribute._rows._TPUStrategy):
     _class.__name__ = _class.__qualname__ = "TPUStrategy"
+tf.distribute._rows._MultiWorkerMirroredStrategy.__name__ = "MultiWorkerMirroredStrategy"
 
 
 def _unsupported(name, why):
@@ -279,23 +280,34 @@ def ParameterServerStrategy(cluster_resolver, variable_partitioner=None):
     raise NotImplementedError("ParameterServerStrategy is not supported: other machines can't be used")
 
 
-class _OneWorker(type(tf.distribute._rows.MirroredStrategy)):
+class _SeveralWorkers(type):
     """So that isinstance(strategy, MultiWorkerMirroredStrategy) holds of what it made."""
 
     def __instancecheck__(cls, value):
-        return isinstance(value, tf.distribute._rows.MirroredStrategy) and hasattr(value, "_one_worker")
+        return hasattr(value, "_workers")
 
 
-class MultiWorkerMirroredStrategy(tf.distribute._rows.MirroredStrategy, metaclass=_OneWorker):
-    """MirroredStrategy over several machines: here over this one, if TF_CONFIG names no other worker."""
+class MultiWorkerMirroredStrategy(metaclass=_SeveralWorkers):
+    """MirroredStrategy over several processes, which TF_CONFIG names; without it, or with one, over this one."""
 
     def __new__(cls, cluster_resolver=None, communication_options=None):
         resolver = cluster_resolver if cluster_resolver is not None else TFConfigClusterResolver()
         jobs = resolver.cluster_spec().as_dict()
-        if sum(len(tasks) for tasks in jobs.values()) > 1:
-            raise NotImplementedError("MultiWorkerMirroredStrategy is not supported for more than one worker, got %r" % (jobs,))
-        made = tf.distribute.MirroredStrategy()
-        made._one_worker = resolver
+        unknown = set(jobs) - {"chief", "worker", "evaluator"}
+        if unknown:
+            raise ValueError("Unexpected task type %r in cluster: MultiWorkerMirroredStrategy has a chief, workers and an evaluator" % unknown.pop())
+        addresses = jobs.get("chief", []) + jobs.get("worker", [])
+        kind, number = resolver.task_type, resolver.task_id
+        if len(addresses) < 2 or kind == "evaluator":
+            made = tf.distribute.MirroredStrategy()
+        else:
+            if kind not in ("chief", "worker") or not number < len(jobs.get(kind, [])):
+                raise ValueError("The task %r of type %r is not in the cluster %r" % (number, kind, jobs))
+            timeout = getattr(communication_options, "timeout_seconds", None) or float(os.environ.get("THALWEG_CLUSTER_TIMEOUT", 60))
+            made = tf.distribute._rows._MultiWorkerMirroredStrategy(addresses, number + (len(jobs.get("chief", [])) if kind == "worker" else 0), timeout)
+            _log.message("INFO", "MultiWorkerMirroredStrategy with cluster_spec = %r, task_type = %r, task_id = %r, num_workers = %d" % (
+                jobs, kind, number, len(addresses)))
+        made._workers = resolver
         return made
 
 

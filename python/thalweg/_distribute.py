@@ -118,7 +118,8 @@ class ReplicaContext:
     @property
     def replica_id_in_sync_group(self):
         """Its number, as a tensor."""
-        return tf.constant(self._replica, tf.int32)
+        here, worker, _ = self._strategy._here
+        return tf.constant(worker * here + self._replica, tf.int32)
 
     @property
     def devices(self):
@@ -164,7 +165,7 @@ class _Stopped(BaseException):
 
 def _merge(strategy, merge_fn, args, kwargs):
     run = getattr(_state, "run", None)  # None: of fit, whose replicas are C's
-    count = strategy.num_replicas_in_sync
+    count = strategy._here[0]
 
     def merge(given):
         outer, _state.run = getattr(_state, "run", None), run
@@ -228,7 +229,7 @@ class _Run:
     """One run of a strategy."""
 
     def __init__(self, strategy, function, args, kwargs):
-        self.error, self.results = None, [None] * strategy.num_replicas_in_sync
+        self.error, self.results = None, [None] * strategy._here[0]
         self._function, self._args, self._kwargs = function, args, kwargs
         self._converted = _core._in_function()
 
@@ -297,7 +298,7 @@ class _Scope:
 class Methods:
     """What is put onto the type tf.distribute.Strategy."""
 
-    cluster_resolver = property(lambda self: None)
+    cluster_resolver = property(lambda self: self.__dict__.get("_workers", self.__dict__.get("_resolver")))
     extended = property(lambda self: StrategyExtended(self))
 
     def scope(self):
@@ -338,7 +339,7 @@ class Methods:
 
     def experimental_local_results(self, value):
         """The replicas' values as a tuple."""
-        count = self.num_replicas_in_sync
+        count = self._here[0]
         if tf.nest.is_nested(value):
             return tuple(select(i, tf.nest.map_structure(lambda v: PerReplica(_copies(v)) if _copies(v) else v, value)) for i in range(count))
         copies = _copies(value)
@@ -350,14 +351,15 @@ class Methods:
 
     def distribute_datasets_from_function(self, dataset_fn, options=None):
         """A dataset that a function makes, of batches of single replicas."""
-        return grouped(self, dataset_fn(InputContext(1, 0, self.num_replicas_in_sync)))
+        _, worker, workers = self._here
+        return grouped(self, dataset_fn(InputContext(workers, worker, self.num_replicas_in_sync)))
 
     experimental_distribute_datasets_from_function = distribute_datasets_from_function
 
     def experimental_distribute_values_from_function(self, value_fn):
         """Values that a function makes for each replica."""
-        count = self.num_replicas_in_sync
-        return regroup([value_fn(ValueContext(i, count)) for i in range(count)])
+        here, worker, _ = self._here
+        return regroup([value_fn(ValueContext(worker * here + i, self.num_replicas_in_sync)) for i in range(here)])
 
     def unwrap(self, value):
         """The replicas' values as a tuple."""
@@ -414,22 +416,24 @@ def _reduce_leaf(strategy, reduce_op, value):
     count = strategy.num_replicas_in_sync
     if copies:
         return copies[0]
+    if not _is_distributed(value) and strategy._here[0] == 1 < count:
+        return _rows._reduce(reduce_op is ReduceOp.MEAN, [tf.convert_to_tensor(value)], None, strategy)
     if not _is_distributed(value):
         if count == 1 or reduce_op is ReduceOp.MEAN:
             return value
         raise ValueError("A non-DistributedValues value %s cannot be reduced with the given reduce op %s." % (value, reduce_op))
     values = list(value.values)
-    if all(isinstance(v, tf.IndexedSlices) for v in values):
+    if strategy._here[2] == 1 and all(isinstance(v, tf.IndexedSlices) for v in values):
         joined = tf.concat([v.values for v in values], 0)
         return tf.IndexedSlices(joined / len(values) if reduce_op is ReduceOp.MEAN else joined, tf.concat([v.indices for v in values], 0),
                                 values[0].dense_shape)
-    return _rows._reduce(reduce_op is ReduceOp.MEAN, [tf.convert_to_tensor(v) for v in values])
+    return _rows._reduce(reduce_op is ReduceOp.MEAN, [tf.convert_to_tensor(v) for v in values], None, strategy)
 
 
 def _reduce(strategy, reduce_op, value, axis):
     if axis is not None:
         mean = reduce_op is ReduceOp.MEAN
-        return tf.nest.map_structure(lambda v: _rows._reduce(mean, list(v.values) if _is_distributed(v) else [v], axis), value)
+        return tf.nest.map_structure(lambda v: _rows._reduce(mean, list(v.values) if _is_distributed(v) else [v], axis, None if strategy is _default else strategy), value)
     result = tf.nest.map_structure(lambda v: _reduce_leaf(strategy, reduce_op, v), value)
     if strategy is not _default and not tf.nest.is_nested(result) and not isinstance(result, (tf.Variable, tf.IndexedSlices)):
         return tf.convert_to_tensor(result)
@@ -445,7 +449,7 @@ class StrategyExtended:
     worker_devices = parameter_devices = property(lambda self: self._strategy._devices)
     experimental_require_static_shapes = False
     experimental_between_graph = False
-    should_checkpoint = should_save_summary = True
+    should_checkpoint = should_save_summary = property(lambda self: self._strategy._here[1] == 0)
     _num_replicas_in_sync = property(lambda self: self._strategy.num_replicas_in_sync)
 
     def call_for_each_replica(self, fn, args=(), kwargs=None):
@@ -489,7 +493,7 @@ class _DefaultStrategy(Methods):
     """One replica, the program itself."""
 
     num_replicas_in_sync = 1
-    _devices = ()
+    _devices, _here = (), (1, 0, 1)
 
     def run(self, fn, args=(), kwargs=None, options=None):
         """Calls the function."""

@@ -54,7 +54,7 @@ InputOptions = collections.namedtuple("InputOptions", [
 
 def grouped(strategy, dataset):
     """Elements for one replica each, put together; what is missing in the last step has no rows."""
-    count = strategy.num_replicas_in_sync
+    count = strategy._here[0]
     if count == 1:
         return dataset
     spec = dataset.element_spec

@@ -17,10 +17,17 @@
 
 struct tw_strategy {
     tw_object object;
-    char **devices; /* their whole names */
-    int count;
-    bool mirrors; /* variables made in its scope have a copy for each device */
+    char **devices;    /* their whole names */
+    int count;         /* replicas in this process */
+    bool mirrors;      /* variables made in its scope have a copy for each device */
+    int rank, workers; /* of several processes that train together, which one this is and how many there are; 0: it is alone */
 };
+
+/* How many replicas there are in all processes. */
+static inline int tw__strategy_replicas(const tw_strategy *strategy)
+{
+    return strategy->count * (strategy->workers ? strategy->workers : 1);
+}
 
 typedef struct tw__run tw__run;
 
@@ -37,6 +44,8 @@ tw_strategy *tw__strategy_now(void);
 tw_status tw__strategy_push(tw_strategy *strategy);
 void tw__strategy_pop(void);
 
+tw_strategy *tw__run_strategy(void); /* that of the run, or of the scope, that the thread is in; NULL: none */
+
 /* ---- mirror.c ---- */
 void tw__mirrors_start(void); /* from now on variables are mirrored where a strategy says so */
 /* Variables of the strategy use their copy of that number from now on. */
@@ -48,8 +57,11 @@ tw_variable *tw__run_made(tw__run *run, const char *name, int replica); /* borro
 tw_status tw__run_note(tw__run *run, tw_variable *variable);
 
 /* ---- reduce.c ---- */
-/* One tensor of `count`; the mean if `mean`. A new reference; slices give slices. */
-tw_tensor *tw__replicas_reduce(bool mean, tw_tensor *const *values, int count);
+/* One tensor of `count`, and of those that other workers have; the mean if `mean`. A new reference; slices give slices, but for
+ * several workers. The strategy may be NULL. */
+tw_tensor *tw__replicas_reduce(const tw_strategy *strategy, bool mean, tw_tensor *const *values, int count);
+/* The sums of what all workers have, in the place of the tensors. */
+tw_status tw__workers_sum(const tw_strategy *strategy, tw_tensor **tensors, int count);
 /* The type of a value of these tensors, one for each replica. A new reference. */
 struct tw_per_replica_spec *tw__per_replica_spec_new(const tw_spec *parts, int count);
 /* What is computed once for all replicas, where copies of variables that are summed when read are summed; outside of replicas at

@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 
 #include "api/api.h"
+#include "cluster/cluster.h"
 #include "distribute/distribute.h"
 #include "graph/graph.h"
 #include "op/calls.h"
@@ -89,6 +90,20 @@ static tw_tensor *copy_of(tw_variable *variable, int number)
     return handle;
 }
 
+/* All workers begin with the value that the first one has. */
+static tw_status agree(const tw_strategy *strategy, tw_variable *variable)
+{
+    tw__resource *resource = variable->resource;
+    if (strategy->workers < 2 || !resource->value || tw__element_size(resource->dtype) == 0 || resource->dtype == TW_STRING)
+        return TW_OK;
+    tw_auto tw__cluster *cluster = tw__cluster_now();
+    TW_NEED(cluster);
+    tw_auto tw_tensor *value = tw__tensor_copy(resource->value);
+    TW_NEED(value);
+    TW_TRY(tw__cluster_broadcast(cluster, value->data, tw_tensor_bytes(value), 0));
+    return tw__resource_assign(resource, value);
+}
+
 static tw_status made(tw_variable *variable)
 {
     tw_strategy *strategy = tw__strategy_now();
@@ -102,6 +117,7 @@ static tw_status made(tw_variable *variable)
         use_copy(variable, replica);
         return TW_OK;
     }
+    TW_TRY(agree(strategy, variable));
     tw__mirror *mirror = tw__object_new(&mirror_class);
     TW_NEED(mirror);
     mirror->strategy = tw_retain(strategy);
@@ -135,7 +151,8 @@ static tw_tensor *read_copy(tw_tensor *handle, bool now)
 /* Whether a read outside of replicas is one of all copies. */
 static bool is_summed(const tw_variable *variable)
 {
-    return tw__replica < 0 && variable->mirror->count > 1 && variable->synchronization == TW_SYNCHRONIZE_ON_READ;
+    return tw__replica < 0 && tw__strategy_replicas(variable->mirror->strategy) > 1 &&
+           variable->synchronization == TW_SYNCHRONIZE_ON_READ;
 }
 
 static tw_tensor *read(tw_variable *variable, bool now)
@@ -155,8 +172,9 @@ static tw_tensor *read(tw_variable *variable, bool now)
     int count = 0;
     while (values && count < mirror->count && (values[count] = read_copy(mirror->handles[count], now)))
         count++;
-    tw_tensor *whole =
-        values && count == mirror->count ? tw__replicas_reduce(variable->aggregation == TW_AGGREGATE_MEAN, values, count) : NULL;
+    tw_tensor *whole = values && count == mirror->count
+                           ? tw__replicas_reduce(mirror->strategy, variable->aggregation == TW_AGGREGATE_MEAN, values, count)
+                           : NULL;
     while (count > 0)
         tw_release(values[--count]);
     if (now)
@@ -169,10 +187,10 @@ static tw_tensor *read(tw_variable *variable, bool now)
 /* What each copy gets of a value that is to be the sum of all. */
 static tw_tensor *part_of(const tw_variable *variable, tw_tensor *value)
 {
-    if (variable->aggregation != TW_AGGREGATE_SUM || variable->synchronization != TW_SYNCHRONIZE_ON_READ ||
-        variable->mirror->count == 1)
+    int replicas = tw__strategy_replicas(variable->mirror->strategy);
+    if (variable->aggregation != TW_AGGREGATE_SUM || variable->synchronization != TW_SYNCHRONIZE_ON_READ || replicas == 1)
         return tw_retain(value);
-    tw_auto tw_tensor *count = tw_tensor_int64(variable->mirror->count);
+    tw_auto tw_tensor *count = tw_tensor_int64(replicas);
     tw_auto tw_tensor *number = count ? tw_cast(count, value->dtype) : NULL;
     tw_auto tw_tensor *part = number ? tw_truediv(value, number) : NULL;
     return part ? tw_cast(part, value->dtype) : NULL;
@@ -219,7 +237,8 @@ static tw_status merge_changes(void *const *given, int count, __attribute__((unu
     uint8_t how = own->variable->aggregation;
     tw_auto tw_tensor *value = !values                          ? NULL
                                : how == TW_AGGREGATE_ONLY_FIRST ? tw_retain(values[0])
-                                                                : tw__replicas_reduce(how == TW_AGGREGATE_MEAN, values, count);
+                                                                : tw__replicas_reduce(own->variable->mirror->strategy,
+                                                                                      how == TW_AGGREGATE_MEAN, values, count);
     TW_NEED(value);
     return apply_everywhere(own->variable, own->op, value);
 }
@@ -228,11 +247,11 @@ static tw_status update(tw_variable *variable, const tw_op *op, tw_tensor *value
 {
     bool on_read = variable->synchronization == TW_SYNCHRONIZE_ON_READ;
     if (tw__replica >= 0) {
-        if (on_read || variable->aggregation == TW_AGGREGATE_NONE || variable->mirror->count == 1)
+        if (on_read || variable->aggregation == TW_AGGREGATE_NONE || tw__strategy_replicas(variable->mirror->strategy) == 1)
             return apply_at(variable, variable->handle, op, value);
         return tw_replica_merge(merge_changes, NULL, &(change){ variable, op, value });
     }
-    if (!on_read || variable->mirror->count == 1)
+    if (!on_read || tw__strategy_replicas(variable->mirror->strategy) == 1)
         return apply_everywhere(variable, op, value);
     if (op->sums && variable->aggregation == TW_AGGREGATE_SUM)
         return tw__fail(TW_VALUE_ERROR,

@@ -29,18 +29,63 @@ static tw_tensor *reduce_slices(bool mean, tw_tensor *const *values, int count)
     return whole;
 }
 
-tw_tensor *tw__replicas_reduce(bool mean, tw_tensor *const *values, int count)
+/* The sum in this process. */
+static tw_tensor *sum_here(tw_tensor *const *values, int count)
 {
     for (int i = 0; i < count; i++) {
         if (tw__slices_of(values[i]))
-            return reduce_slices(mean, values, count);
+            return reduce_slices(false, values, count);
     }
-    if (count == 1)
-        return tw_retain(values[0]);
-    tw_tensor *sum = tw__call(&tw__op_AddN, values, count, NULL, 0);
-    if (!sum || !mean)
+    return count == 1 ? tw_retain(values[0]) : tw__call(&tw__op_AddN, values, count, NULL, 0);
+}
+
+static bool has_workers(const tw_strategy *strategy)
+{
+    return strategy && strategy->workers > 1;
+}
+
+tw_status tw__workers_sum(const tw_strategy *strategy, tw_tensor **tensors, int count)
+{
+    if (!has_workers(strategy) || !count)
+        return TW_OK;
+    tw__owned tw_tensor **sums = tw__alloc_array((size_t)count, sizeof *sums);
+    TW_NEED(sums);
+    for (int i = 0; i < count; i++) {
+        if (!tw__slices_of(tensors[i]))
+            continue;
+        tw_tensor *whole = tw__slices_dense(tensors[i]);
+        TW_NEED(whole);
+        tw_release(tensors[i]);
+        tensors[i] = whole;
+    }
+    int made = count;
+    TW_TRY(tw__apply(&tw__op_ClusterSum, tensors, count, NULL, 0, sums, &made));
+    for (int i = 0; i < count; i++) {
+        tw_release(tensors[i]);
+        tensors[i] = sums[i];
+    }
+    return TW_OK;
+}
+
+tw_tensor *tw__replicas_reduce(const tw_strategy *strategy, bool mean, tw_tensor *const *values, int count)
+{
+    if (!has_workers(strategy)) {
+        for (int i = 0; i < count; i++) {
+            if (tw__slices_of(values[i]))
+                return reduce_slices(mean, values, count);
+        }
+    }
+    tw_tensor *sum = sum_here(values, count);
+    int all = has_workers(strategy) ? tw__strategy_replicas(strategy) : count;
+    if (!sum || (mean && all == 1))
         return sum;
-    tw_tensor *part = divided(sum, count);
+    if (tw__workers_sum(strategy, &sum, 1) != TW_OK) {
+        tw_release(sum);
+        return NULL;
+    }
+    if (!mean)
+        return sum;
+    tw_tensor *part = divided(sum, all);
     tw_release(sum);
     return part;
 }
@@ -65,7 +110,7 @@ static tw_status refuse_scalar(const tw_ints *axes)
 }
 
 /* The sum over replicas and axes, or the mean: the sum divided by how many elements all replicas have. */
-static tw_tensor *reduce_along(bool mean, tw_tensors values, const tw_ints *axes)
+static tw_tensor *reduce_along(const tw_strategy *strategy, bool mean, tw_tensors values, const tw_ints *axes)
 {
     TW_TEMPS(t);
     tw_tensor **sums = tw__alloc_array((size_t)values.count * 2, sizeof *sums), **sizes = sums ? sums + values.count : NULL;
@@ -76,9 +121,9 @@ static tw_tensor *reduce_along(bool mean, tw_tensors values, const tw_ints *axes
         sizes[i] = sums[i] && mean ? size_along(t, values.items[i], axes) : NULL;
         good = sums[i] && (!mean || sizes[i]);
     }
-    tw_tensor *whole = good ? tw__temp(t, tw__replicas_reduce(false, sums, (int)values.count)) : NULL;
+    tw_tensor *whole = good ? tw__temp(t, tw__replicas_reduce(strategy, false, sums, (int)values.count)) : NULL;
     if (whole && mean) {
-        tw_tensor *number = tw__temp(t, tw__replicas_reduce(false, sizes, (int)values.count));
+        tw_tensor *number = tw__temp(t, tw__replicas_reduce(strategy, false, sizes, (int)values.count));
         tw_tensor *own = number ? tw__temp_cast(t, number, whole->dtype) : NULL;
         whole = own ? tw__temp(t, tw_truediv(whole, own)) : NULL;
     }
@@ -86,15 +131,17 @@ static tw_tensor *reduce_along(bool mean, tw_tensors values, const tw_ints *axes
     return tw__keep(t, whole);
 }
 
-TW_API(distribute_reduce, "distribute._reduce(mean: bool, values: tensors, axis: ints = None) -> tensor",
-       "The sum, or the mean, of tensors of different replicas, over axes of them, too, if some are given.")
+TW_API(
+    distribute_reduce, "distribute._reduce(mean: bool, values: tensors, axis: ints = None, strategy: strategy = None) -> tensor",
+    "The sum, or the mean, of tensors of different replicas, over axes of them, too, if some are given; and over the workers of the "
+    "strategy.")
 {
     if (!args->values.count) {
         tw__fail(TW_VALUE_ERROR, "reduce: there are no values");
         return NULL;
     }
-    return args->axis.items ? reduce_along(args->mean, args->values, &args->axis)
-                            : tw__replicas_reduce(args->mean, args->values.items, (int)args->values.count);
+    return args->axis.items ? reduce_along(args->strategy, args->mean, args->values, &args->axis)
+                            : tw__replicas_reduce(args->strategy, args->mean, args->values.items, (int)args->values.count);
 }
 
 /* ---- in replicas ---- */
@@ -114,8 +161,13 @@ static tw_status reduce_all(void *const *given, int replicas, __attribute__((unu
             return tw__fail(TW_INVALID_ARGUMENT, "all_reduce: replica 0 gives %d tensors and replica %d %d", own->count, r,
                             ((const contribution *)given[r])->count);
     }
+    const tw_strategy *strategy = tw__run_strategy();
+    bool workers = has_workers(strategy);
     tw__owned tw_tensor **values = tw__alloc_array((size_t)replicas, sizeof *values);
-    TW_NEED(values);
+    tw__held void *sums = tw__held_new((size_t)own->count);
+    TW_NEED(values && sums);
+    tw_tensor **list = sums;
+    int listed = 0;
     for (int i = 0; i < own->count; i++) {
         int there = 0;
         for (int r = 0; r < replicas; r++) {
@@ -124,9 +176,18 @@ static tw_status reduce_all(void *const *given, int replicas, __attribute__((unu
         }
         if (there && there < replicas)
             return tw__fail(TW_INVALID_ARGUMENT, "all_reduce: only %d of %d replicas have tensor %d", there, replicas, i);
-        tw_auto tw_tensor *whole = there ? tw__replicas_reduce(own->mean, values, replicas) : NULL;
-        if (there && !whole)
-            return tw__error_status();
+        if (there)
+            TW_NEED(list[listed++] =
+                        workers ? sum_here(values, replicas) : tw__replicas_reduce(NULL, own->mean, values, replicas));
+    }
+    TW_TRY(tw__workers_sum(strategy, list, listed)); /* one for all of them */
+    for (int i = 0, next = 0; i < own->count; i++) {
+        if (!own->tensors[i])
+            continue;
+        tw_auto tw_tensor *whole =
+            workers && own->mean ? divided(list[next], tw__strategy_replicas(strategy)) : tw_retain(list[next]);
+        TW_NEED(whole);
+        next++;
         for (int r = 0; r < replicas; r++)
             ((const contribution *)given[r])->results[i] = tw_retain(whole);
     }

@@ -338,6 +338,11 @@ tw_status tw_strategy_run(tw_strategy *strategy, tw_replica_body *body, void *co
     return run.status;
 }
 
+tw_strategy *tw__run_strategy(void)
+{
+    return tw__run_now ? tw__run_now->strategy : tw__strategy_now();
+}
+
 /* ---- variables made in replicas ---- */
 
 tw_status tw__run_note(tw__run *run, tw_variable *variable)

@@ -1,4 +1,5 @@
 /* tf.distribute.Strategy, MirroredStrategy, OneDeviceStrategy: which devices there are replicas on, and the thread's scope. */
+#include "cluster/cluster.h"
 #include "distribute/distribute.h"
 #include "rows.h"
 #include "spec/spec.h"
@@ -18,7 +19,7 @@ tw_status tw__strategy_push(tw_strategy *strategy)
     TW_NEED(level);
     *level = (tw__strategy_level){ tw_retain(strategy), tw__strategy_top };
     tw__strategy_top = level;
-    tw__replicas = strategy->count;
+    tw__replicas = tw__strategy_replicas(strategy);
     return TW_OK;
 }
 
@@ -28,7 +29,7 @@ void tw__strategy_pop(void)
     if (!level)
         return;
     tw__strategy_top = level->outer;
-    tw__replicas = level->outer ? level->outer->strategy->count : 1;
+    tw__replicas = level->outer ? tw__strategy_replicas(level->outer->strategy) : 1;
     tw_release(level->strategy);
     tw__free(level);
 }
@@ -189,6 +190,61 @@ TW_CLASS(tpu_strategy, "distribute._TPUStrategy()", .parent = &tw__class_strateg
          .init = tpu_init, .drop_config = true,
          .doc = "One replica on each TPU; variables have a copy on each, and gradients are summed over them.");
 
+struct tw_multi_worker_mirrored_strategy {
+    tw_strategy strategy;
+    tw__cluster *cluster;
+};
+
+static void multi_worker_destroy(void *self)
+{
+    tw_release(((struct tw_multi_worker_mirrored_strategy *)self)->cluster);
+}
+
+static tw_status multi_worker_init(void *self, const void *given)
+{
+    const tw_multi_worker_mirrored_strategy_args *args = given;
+    struct tw_multi_worker_mirrored_strategy *own = self;
+    tw_strategy *strategy = self;
+    int64_t count = args->workers->count;
+    if (args->workers->dtype != TW_STRING || args->workers->shape.rank != 1 || args->workers->node || count < 1)
+        return tw__fail(TW_TYPE_ERROR,
+                        "MultiWorkerMirroredStrategy: the argument `workers` is to be a list of addresses, host:port");
+    if (args->timeout <= 0 || args->timeout > 1e6)
+        return tw__fail(TW_VALUE_ERROR, "MultiWorkerMirroredStrategy: a timeout of seconds was expected, got %g", args->timeout);
+    tw__owned char **list = tw__alloc_array((size_t)count, sizeof *list);
+    TW_NEED(list);
+    bool good = true;
+    for (int64_t i = 0; i < count; i++) {
+        tw_string item = tw_tensor_string_at(args->workers, i);
+        good = (list[i] = tw__strndup(item.data, item.size)) && good;
+    }
+    tw__cluster_use(NULL); /* the one before, if there was one, ends */
+    own->cluster =
+        good ? tw__cluster_join((const char *const *)list, (int)count, (int)args->index, (int)(args->timeout * 1000)) : NULL;
+    for (int64_t i = 0; i < count; i++)
+        tw__free(list[i]);
+    TW_NEED(own->cluster);
+    tw__cluster_use(own->cluster);
+    TW_TRY(add_all(strategy));
+    strategy->mirrors = true;
+    strategy->rank = (int)args->index;
+    strategy->workers = (int)count;
+    tw__mirrors_start();
+    return TW_OK;
+}
+
+TW_CLASS(
+    multi_worker_mirrored_strategy,
+    "distribute._MultiWorkerMirroredStrategy(workers: tensor<string>, index: int, timeout: float = 60.0)",
+    .parent = &tw__class_strategy, .size = sizeof(struct tw_multi_worker_mirrored_strategy), .init = multi_worker_init,
+    .destroy = multi_worker_destroy, .drop_config = true,
+    .doc =
+        "Replicas in several processes, which may be on several machines; variables have a copy in each, and gradients are summed "
+        "over all.\n"
+        "workers: the addresses of all processes, host:port\n"
+        "index: which of them this process is\n"
+        "timeout: after so many seconds without a sign a process counts as gone");
+
 struct tw_one_device_strategy {
     tw_strategy strategy;
 };
@@ -205,7 +261,17 @@ TW_CLASS(one_device_strategy, "distribute.OneDeviceStrategy(device: str)", .pare
 TW_PROPERTY(strategy_num_replicas_in_sync, "distribute.Strategy.num_replicas_in_sync(self: strategy) -> int",
             "How many replicas there are: gradients are summed over so many.")
 {
-    return args->self->count;
+    return tw__strategy_replicas(args->self);
+}
+
+TW_PROPERTY(strategy_here, "distribute.Strategy._here(self: strategy) -> value",
+            "How many replicas this process has, the number of the process, and how many there are.")
+{
+    const int64_t numbers[] = { args->self->count, args->self->rank, args->self->workers ? args->self->workers : 1 };
+    tw_value list = { .kind = TW_VALUE_TUPLE, .list = { tw__alloc_array(3, sizeof(tw_value)), 0 } };
+    for (int i = 0; list.list.items && i < 3; i++)
+        list.list.items[list.list.count++] = (tw_value){ .kind = TW_VALUE_INT, .i = numbers[i] };
+    return list;
 }
 
 TW_PROPERTY(strategy_devices, "distribute.Strategy._devices(self: strategy) -> value", "The whole names of the devices.")

@@ -23,7 +23,8 @@ for path in sorted(glob.glob(golden_file("op_cases", "*.json"))):
 # Ops that have no plain case: they need a variable, and test_state_ops.py lists each of them, or test_array_api.py or raw_cases.py calls them, or they
 # need a function or nothing but an effect, and the tests of functions use them.
 STATE, CALLS, RAW, TABLES, SIGNAL = "test_state_ops.py", "test_array_api.py", "raw_cases.py", "test_tables.py", "test_signal.py"
-FUNCTIONS = {"Placeholder", "PlaceholderWithDefault", "NoOp", "PrintV2", "PyFunc", "EagerPyFunc", "FakeParam",
+FUNCTIONS = {"ClusterSum",  # test_workers.py
+             "Placeholder", "PlaceholderWithDefault", "NoOp", "PrintV2", "PyFunc", "EagerPyFunc", "FakeParam",
              "Print", "IteratorV2", "OneShotIterator", "IteratorToStringHandle", "IteratorFromStringHandleV2"}  # the last ones: test_v1_library.py
 FILES = {"ReadFile", "WriteFile",  # test_strings.py
          "SummaryWriter", "CreateSummaryFileWriter", "FlushSummaryWriter", "CloseSummaryWriter", "WriteSummary", "WriteGraphSummary",

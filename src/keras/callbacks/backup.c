@@ -2,6 +2,8 @@
  * every so many batches, in DIRECTORY/chief; a fit that finds one goes on behind that place. The end of the training deletes it.
  * Beyond what Keras keeps there are the random streams and where the data stand (models/resume.c), so that what follows is what
  * would have followed. */
+#include <stdio.h>
+
 #include "format/format.h"
 #include "keras/models/training.h"
 #include "saving/saving.h"
@@ -70,6 +72,21 @@ static tw_status back_up(backup *b, tw__trainer *trainer, int64_t epoch, int64_t
     return path ? TW_OK : tw_error_code();
 }
 
+/* All workers go on from the first one's backup, and all take part in making one; the others' are of no use. */
+static tw_status move_aside(backup *b, const tw__trainer *trainer, const char *directory)
+{
+    int worker = tw__model_worker(trainer->model);
+    if (!worker)
+        return TW_OK;
+    char name[32];
+    snprintf(name, sizeof name, "workertemp_%d", worker);
+    tw__free(b->directory);
+    b->directory = tw__path_join(directory, name);
+    tw_release(b->manager);
+    b->manager = b->directory ? tw_checkpoint_manager(b->checkpoint, b->directory, 1) : NULL;
+    return b->manager ? TW_OK : tw__error_status();
+}
+
 static tw_status backup_begin(backup *b, tw__trainer *trainer, const char *directory, bool by_batches)
 {
     backup_end(b);
@@ -91,6 +108,7 @@ static tw_status backup_begin(backup *b, tw__trainer *trainer, const char *direc
     if (!path)
         return tw_error_code();
     tw__free(path);
+    TW_TRY(move_aside(b, trainer, directory));
     tw_auto tw_tensor *epoch = tw__variable_read(b->epoch), *batch = tw__variable_read(b->batch),
                       *steps = tw__variable_read(b->steps);
     tw_auto tw_tensor *state = tw__variable_read(b->state);
@@ -124,9 +142,9 @@ static tw_status backup_on(tw_callback *self, tw_event event, int64_t index, tw_
         return by_batches && ++b->batches >= args->save_freq ? back_up(b, trainer, b->current, index) : TW_OK;
     if (event == TW_EPOCH_END)
         return by_batches ? TW_OK : back_up(b, trainer, index, 0);
-    tw_status status = args->delete_checkpoint && tw__path_exists(b->directory)
-                           ? tw__impl_gfile_rmtree(&(tw_gfile_rmtree_args){ .path = b->directory })
-                           : TW_OK;
+    bool goes = args->delete_checkpoint || tw__model_worker(trainer->model);
+    tw_status status =
+        goes && tw__path_exists(b->directory) ? tw__impl_gfile_rmtree(&(tw_gfile_rmtree_args){ .path = b->directory }) : TW_OK;
     backup_end(b);
     return status;
 }

@@ -5,6 +5,7 @@
 
 #include "base/language.h"
 #include "keras/callbacks/callbacks.h"
+#include "keras/models/training.h"
 
 /* ---- ModelCheckpoint ---- */
 
@@ -53,6 +54,22 @@ static tw_status write_model(tw_layer *model, const char *path, bool weights)
     return tw_model_save(model, path);
 }
 
+/* Workers beside the first one take part in reading the variables, but what they write is in nobody's way, and goes again. */
+static tw_status write_as_worker(tw_layer *model, const char *path, const char *directory, bool weights)
+{
+    int worker = tw__model_worker(model);
+    if (!worker)
+        return write_model(model, path, weights);
+    tw__owned char *folder = tw__format("%s%sworkertemp_%d", directory, *directory ? "/" : "", worker);
+    const char *slash = strrchr(path, '/');
+    tw__owned char *aside = folder ? tw__path_join(folder, slash ? slash + 1 : path) : NULL;
+    TW_NEED(aside);
+    TW_TRY(tw__make_directories(folder));
+    tw_status status = write_model(model, aside, weights);
+    tw_status swept = tw__impl_gfile_rmtree(&(tw_gfile_rmtree_args){ .path = folder });
+    return status == TW_OK ? swept : status;
+}
+
 static tw_status save(saver *s, const tw_callbacks_model_checkpoint_args *args, int64_t batch, const tw__dict *logs)
 {
     int64_t period = args->period == TW_NO_INT ? 1 : args->period;
@@ -82,7 +99,7 @@ static tw_status save(saver *s, const tw_callbacks_model_checkpoint_args *args, 
         tw__callback_print("\nEpoch %lld: saving model to %s", (long long)s->epoch + 1, path);
     }
     if (saves)
-        status = write_model(s->callback.model, path, args->save_weights_only);
+        status = write_as_worker(s->callback.model, path, directory, args->save_weights_only);
     tw__free(path);
     tw__free(directory);
     return status;

@@ -16,6 +16,25 @@ static int replicas_of(const tw__trainer *t)
     return strategy ? strategy->count : 1;
 }
 
+int tw__model_worker(const tw_layer *model)
+{
+    const tw_strategy *strategy = tw__is(model, &tw__class_model) ? ((const tw__model *)model)->strategy : NULL;
+    return strategy ? strategy->rank : 0;
+}
+
+/* Which parts of a batch are this process's: `first` of so many. Everybody predicts for itself. */
+typedef struct share {
+    int first, all;
+} share;
+
+static share share_of(const tw__trainer *t, tw__mode mode)
+{
+    const tw_strategy *strategy = ((const tw__model *)t->model)->strategy;
+    if (!strategy || mode == TW_PREDICT_MODE)
+        return (share){ 0, replicas_of(t) };
+    return (share){ strategy->rank * strategy->count, tw__strategy_replicas(strategy) };
+}
+
 static tw_tensor *part_of(tw_tensor *tensor, int replica, int replicas)
 {
     int64_t rows = tensor->shape.dims[0], size = (rows + replicas - 1) / replicas,
@@ -25,7 +44,7 @@ static tw_tensor *part_of(tw_tensor *tensor, int replica, int replicas)
     return tw__tensor_slice_view(tensor, &shape, rows ? first * (tensor->count / rows) : 0);
 }
 
-static tw_status fill(tw__split *split, tw_tensor *const *batch, const tw_spec *specs, int count, int replicas)
+static tw_status fill(tw__split *split, tw_tensor *const *batch, const tw_spec *specs, int count, int replicas, share part)
 {
     for (int i = 0; i < count; i++) {
         if (batch[i]->shape.rank < 1)
@@ -38,8 +57,8 @@ static tw_status fill(tw__split *split, tw_tensor *const *batch, const tw_spec *
             *spec = specs[i];
             if (spec->shape.rank > 0)
                 spec->shape.dims[0] =
-                    spec->shape.dims[0] > 0 && spec->shape.dims[0] % replicas == 0 ? spec->shape.dims[0] / replicas : -1;
-            if (!(split->own[split->count] = part_of(batch[i], r, replicas)))
+                    spec->shape.dims[0] > 0 && spec->shape.dims[0] % part.all == 0 ? spec->shape.dims[0] / part.all : -1;
+            if (!(split->own[split->count] = part_of(batch[i], part.first + r, part.all)))
                 return tw__error_status();
             split->count++;
         }
@@ -47,18 +66,20 @@ static tw_status fill(tw__split *split, tw_tensor *const *batch, const tw_spec *
     return TW_OK;
 }
 
-tw_status tw__replicas_split(const tw__trainer *t, tw_tensor *const *batch, const tw_spec *specs, int count, tw__split *split)
+tw_status tw__replicas_split(const tw__trainer *t, tw__mode mode, tw_tensor *const *batch, const tw_spec *specs, int count,
+                             tw__split *split)
 {
     int replicas = replicas_of(t);
+    share part = share_of(t, mode);
     *split = (tw__split){ .batch = batch, .specs = specs, .count = count };
-    if (replicas == 1)
+    if (part.all == 1)
         return TW_OK;
     split->own = tw__alloc_array((size_t)count * (size_t)replicas, sizeof *split->own);
     split->own_specs = tw__alloc_array((size_t)count * (size_t)replicas, sizeof *split->own_specs);
     split->batch = split->own;
     split->specs = split->own_specs;
     split->count = 0;
-    tw_status status = split->own && split->own_specs ? fill(split, batch, specs, count, replicas) : tw__error_status();
+    tw_status status = split->own && split->own_specs ? fill(split, batch, specs, count, replicas, part) : tw__error_status();
     if (status != TW_OK)
         tw__replicas_split_end(split);
     return status;
@@ -102,7 +123,7 @@ static tw_tensor *joined(tw_tensor *const *values, int count)
 
 static tw_tensor *summed(tw_tensor *const *values, int count)
 {
-    tw_auto tw_tensor *sum = tw__replicas_reduce(false, values, count);
+    tw_auto tw_tensor *sum = tw__replicas_reduce(tw__run_strategy(), false, values, count);
     return sum ? tw__reduce_axis(&tw__op_Sum, sum, TW_NO_INT, false) : NULL;
 }
 

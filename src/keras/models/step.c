@@ -333,7 +333,7 @@ tw_status tw__trainer_step(tw__trainer *t, tw__mode mode, tw_tensor *const *batc
 {
     tw__split split = { 0 };
     tw_auto tw__function *f = NULL;
-    TW_TRY(tw__replicas_split(t, batch, specs, parts.x + parts.y + parts.weights, &split));
+    TW_TRY(tw__replicas_split(t, mode, batch, specs, parts.x + parts.y + parts.weights, &split));
     tw__deep_take(&t->lock);
     tw_status status = prepare(t, mode, &split, parts, &f, results, count);
     tw__deep_give(&t->lock);

@@ -150,6 +150,8 @@ tw_status tw__trainer_foreign_update(tw__trainer *trainer, tw__mode mode, tw_ten
                                      int count);
 
 /* ---- trainer.c, compile.c ---- */
+int tw__model_worker(
+    const tw_layer *model); /* which of several processes that train it this is; 0: the first one, or it is alone */
 tw__trainer *tw__trainer_of(tw_layer *model); /* made if there is none; NULL: an error */
 /* Takes the lock, and notes what the embedding language does itself. Refuses calls inside of a function that is traced. */
 tw_status tw__trainer_begin(tw__trainer *trainer, const char *what, int own);
@@ -210,7 +212,7 @@ typedef struct tw__split {
     tw_tensor **own; /* NULL: the batch itself */
     tw_spec *own_specs;
 } tw__split;
-tw_status tw__replicas_split(const tw__trainer *trainer, tw_tensor *const *batch, const tw_spec *specs, int count,
+tw_status tw__replicas_split(const tw__trainer *trainer, tw__mode mode, tw_tensor *const *batch, const tw_spec *specs, int count,
                              tw__split *split);
 void tw__replicas_split_end(tw__split *split);
 /* The step in all replicas of the model's strategy; count -1: an error. */

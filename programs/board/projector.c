@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../tensors.h"
+#include "tensors.h"
 #include "board.h"
 
 enum { TEXT_LIMIT = 512, EMBEDDINGS_LIMIT = 256, NUMBERS_LIMIT = 1 << 26 };

@@ -225,6 +225,8 @@ static tw_status add_part(tw_layer *self, const char *child, const char *name, c
     tw_auto tw_layer *part = good ? tw_class_make(&tw__class_layers_einsum_dense, &own) : NULL;
     TW_NEED(part);
     TW_TRY(tw__track(&self->trackable, child, part));
+    if (self->foreign_call) /* it calls the parts itself, which makes their weights */
+        return TW_OK;
     TW_TRY(tw__layer_begin(part));
     tw_status status = tw__layer_build(part, input);
     tw__layer_end(part);

@@ -368,6 +368,21 @@ static tw_status invoke_from_c(tw_layer *layer, const tw_value *arguments, const
     return good ? TW_OK : tw__error_status();
 }
 
+static bool takes_argument(tw_layer *layer, const char *name)
+{
+    tw__py_inside tw__py_lock_state state = tw__py_enter();
+    tw__py_auto PyObject *call = PyObject_GetAttrString(layer->trackable.object.peer, "call");
+    tw__py_auto PyObject *code = call ? PyObject_GetAttrString(call, "__code__") : NULL;
+    tw__py_auto PyObject *names = code ? PyObject_GetAttrString(code, "co_varnames") : NULL;
+    tw__py_auto PyObject *count = code ? PyObject_GetAttrString(code, "co_argcount") : NULL;
+    tw__py_auto PyObject *more = code ? PyObject_GetAttrString(code, "co_kwonlyargcount") : NULL;
+    tw__py_auto PyObject *word = PyUnicode_FromString(name);
+    Py_ssize_t at = names && word ? PySequence_Index(names, word) : -1;
+    bool takes = at >= 0 && count && more && at < PyLong_AsLong(count) + PyLong_AsLong(more);
+    PyErr_Clear();
+    return takes;
+}
+
 /* A shape, a number or a list of such, as attributes of layers are. */
 static bool read_attribute(tw_layer *layer, const char *name, tw_value *out)
 {
@@ -398,6 +413,7 @@ void tw__py_layer_made(PyObject *self)
     if (PyObject_HasAttrString((PyObject *)Py_TYPE(self), "_make_weight"))
         layer->make_weight = make_weight;
     tw__language.invoke = invoke_from_c;
+    tw__language.takes = takes_argument;
     tw__language.error_words = tw__py_layer_words;
     if (tw__py_overrides(self, "call") || tw__py_overrides(self, "build")) {
         layer->foreign_call = call_from_c;

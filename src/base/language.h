@@ -51,6 +51,7 @@ typedef struct tw__language_parts {
     /* ---- its own layers, classes and functions ---- */
     tw_status (*invoke)(struct tw_layer *layer, const struct tw_value *arguments, const struct tw_value *named, int training,
                         struct tw_value *result);                  /* a call of one of its layers with any arguments */
+    bool (*takes)(struct tw_layer *layer, const char *name);       /* whether its own `call` has an argument of that name */
     bool (*class_name)(const void *object, struct tw_value *name); /* if the object's class is one of its own */
     /* false: an object of the library's own classes, or a failure, with the error set */
     bool (*serialize)(const void *object, struct tw_value *dict);

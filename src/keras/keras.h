@@ -168,6 +168,8 @@ typedef struct tw__layer_losses tw__layer_losses;
 tw_status tw__layer_regularize(tw_layer *layer, tw_variable *variable, tw_named regularizer); /* a penalty of the variable */
 tw_status tw__layer_find_activity_regularizer(tw_layer *layer);                               /* among its arguments */
 tw_status tw__layer_regularize_activity(tw_layer *layer, tw_tensor *output);
+extern _Thread_local bool
+    tw__reconnecting; /* a model that ran connects its layers: they add no losses, and stay built as they are */
 tw_status tw__layer_add_loss(tw_layer *layer, tw_tensor *loss);
 /* All metrics of the model itself and of the layers below: attributes, and what add_metric noted. Borrowed, the list for
  * tw__free. (layers/added.c) */

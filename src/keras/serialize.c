@@ -7,6 +7,7 @@
 #include "api/args_values.h"
 #include "keras/initializers/initializers.h"
 #include "keras/callable.h"
+#include "keras/layers/recurrent.h"
 #include "keras/optimizers/optimizers.h"
 #include "keras/safe_mode.h"
 
@@ -147,7 +148,9 @@ static bool is_told(const tw_class *class, const char *key)
             return true;
     }
     return (strcmp(key, "fn") == 0 && (is_below(class, &tw__class_loss) || is_below(class, &tw__class_metric))) ||
-           (strcmp(key, "is_legacy_optimizer") == 0 && is_below(class, &tw__class_optimizer));
+           (strcmp(key, "is_legacy_optimizer") == 0 && is_below(class, &tw__class_optimizer)) ||
+           (strcmp(key, "num_constants") == 0 &&
+            (is_below(class, &tw__class_layers_rnn) || is_below(class, &tw__class_layers_bidirectional)));
 }
 
 void *tw__object_of_config(const tw_class *class, const tw_value *config)
@@ -168,6 +171,10 @@ void *tw__object_of_config(const tw_class *class, const tw_value *config)
     void *made = args ? tw_class_make(class, args) : NULL;
     const tw__optimizer_methods *methods = is_below(class, &tw__class_optimizer) ? class->methods : NULL;
     if (made && methods && methods->take_config && methods->take_config(made, config) != TW_OK) {
+        tw_release(made);
+        made = NULL;
+    }
+    if (made && is_below(class, &tw__class_layer) && tw__recurrent_take_config(made, config) != TW_OK) {
         tw_release(made);
         made = NULL;
     }

@@ -1,4 +1,4 @@
-"""`constants` of RNN: tensors that its cell, of the program's own class, gets in each step; numbers are TensorFlow 2.15.1's."""
+"""`constants` of RNN: tensors that its cell, of the program's own class, gets in each step; where states and constants stand in configs; numbers are TensorFlow 2.15.1's."""
 import numpy as np
 import pytest
 import thalweg as tf
@@ -70,7 +70,47 @@ def test_files(kind, tmp_path):
     np.testing.assert_allclose(loaded.predict([X, 2 * C, C], verbose=0), WITH_STATE, atol=1e-4)
 
 
-@pytest.mark.parametrize("make", [lambda: layers.SimpleRNN(2), lambda: layers.RNN(layers.LSTMCell(2)), lambda: layers.RNN([Cell(2), Cell(2)])])
-def test_refused(make):
-    with pytest.raises(tf.errors.UnimplementedError, match="constants are not supported with the cell"):
+@pytest.mark.parametrize("make", [lambda: layers.SimpleRNN(2), lambda: layers.RNN(layers.LSTMCell(2)), lambda: layers.GRU(2)])
+def test_cells_of_the_library_take_none(make):
+    with pytest.raises(ValueError, match="RNN cell .* does not support constants"):
         make()(X, constants=[tf.constant(C)])
+
+
+def test_cells_one_above_the_other():
+    """Those that take constants get them."""
+    layer, below, above = layers.RNN([layers.SimpleRNNCell(2), Cell(2)]), layers.SimpleRNN(2, return_sequences=True), layers.RNN(Cell(2))
+    found = layer(X, constants=[tf.constant(C)])
+    below(X)
+    below.set_weights(layer.cell.cells[0].get_weights())
+    np.testing.assert_allclose(found, above(below(X), constants=[tf.constant(C)]), atol=1e-6)
+    both = layers.RNN([Cell(2), Cell(2)])(X, constants=tf.constant(C))
+    np.testing.assert_allclose(both, layers.RNN(Cell(2))(layers.RNN(Cell(2), return_sequences=True)(X, constants=tf.constant(C)), constants=tf.constant(C)), atol=1e-6)
+
+
+NODES = [
+    (lambda x, h, c: layers.LSTM(2)(x, initial_state=[h, c]), [["x", 0, 0, {}], ["h", 0, 0, {}], ["c", 0, 0, {}]], None),
+    (lambda x, h, c: layers.GRU(2)(x, initial_state=h), [["x", 0, 0, {}], ["h", 0, 0, {}]], None),
+    (lambda x, h, c: layers.Bidirectional(layers.GRU(2))(x, initial_state=[h, c]), [["x", 0, 0, {}], ["h", 0, 0, {}], ["c", 0, 0, {}]], None),
+    (lambda x, h, c: layers.RNN(Cell(2))(x, constants=c), [["x", 0, 0, {}], ["c", 0, 0, {}]], 1),
+    (lambda x, h, c: layers.RNN(Cell(2))(x, initial_state=h, constants=c), [["x", 0, 0, {}], ["h", 0, 0, {}], ["c", 0, 0, {}]], 1),
+    (lambda x, h, c: layers.Bidirectional(layers.RNN(Cell(2)))(x, constants=[c]), [["x", 0, 0, {}], ["c", 0, 0, {}]], 1),
+    (lambda x, h, c: layers.RNN([layers.LSTMCell(2), layers.GRUCell(2)])(x, initial_state=[[h, c], h]), [["x", 0, 0, {}], [["h", 0, 0, {}], ["c", 0, 0, {}]], ["h", 0, 0, {}]], None),
+]
+
+
+@pytest.mark.parametrize("call, node, constants", NODES)
+@pytest.mark.filterwarnings("ignore:You are saving")
+def test_states_and_constants_are_inputs(call, node, constants, tmp_path):
+    x, h, c = keras.Input((3, 2), name="x"), keras.Input((2,), name="h"), keras.Input((2,), name="c")
+    model = keras.Model([x, h, c], call(x, h, c))
+    entry = next(e for e in model.get_config()["layers"] if e["class_name"] != "InputLayer")
+    assert entry["inbound_nodes"] == [node]
+    assert entry["config"].get("num_constants") == constants
+    expected = model.predict([X, 2 * C, C], verbose=0)
+    again = keras.Model.from_config(model.get_config(), custom_objects={"Cell": Cell})
+    again.set_weights(model.get_weights())
+    np.testing.assert_allclose(again.predict([X, 2 * C, C], verbose=0), expected, atol=1e-6)
+    for form in ("model.keras", "model.h5"):
+        model.save(tmp_path / form)
+        loaded = keras.models.load_model(tmp_path / form, custom_objects={"Cell": Cell})
+        np.testing.assert_allclose(loaded.predict([X, 2 * C, C], verbose=0), expected, atol=1e-6)

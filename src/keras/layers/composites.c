@@ -3,7 +3,7 @@
  * that says how long its rows are, and their sequences ragged again. All other layers refuse such values. */
 #include "api/ragged/ragged.h"
 #include "api/sparse/sparse.h"
-#include "keras/layers/layers.h"
+#include "keras/layers/recurrent.h"
 #include "keras/models/functional.h"
 #include "op/calls.h"
 
@@ -99,6 +99,12 @@ tw_value tw__layer_call_ragged(tw_layer *layer, const tw_value *given, int count
                  "a tensor");
         return none;
     }
+    const tw__rnn *rnn = tw__is(layer, &tw__class_layers_rnn) ? (const tw__rnn *)layer : NULL;
+    if (rnn && rnn->settings.unroll) {
+        tw__fail(TW_VALUE_ERROR, "The input received contains RaggedTensors and does not support unrolling. Disable unrolling by "
+                                 "passing `unroll=False` in the RNN Layer constructor.");
+        return none;
+    }
     tw_tensor *dense = tw__ragged_to_tensor(t, ragged, NULL, &TW_UNKNOWN_SHAPE);
     tw_tensor *lengths = dense ? tw__splits_lengths(t, ragged->splits) : NULL,
               *mask = lengths ? steps_mask(t, lengths, dense) : NULL;
@@ -111,6 +117,8 @@ tw_value tw__layer_call_ragged(tw_layer *layer, const tw_value *given, int count
     tw_value *first = result.kind == TW_VALUE_TENSOR ? &result : result.kind == TW_VALUE_LIST ? &result.list.items[0] : NULL;
     bool sequence = first && first->kind == TW_VALUE_TENSOR && tw__mask_of(first->tensor);
     if (sequence) {
+        if (rnn && rnn->settings.go_backwards) /* a short row's steps come last */
+            mask = TW_TEMP(ReverseV2, mask, tw__temp_ints(t, (int64_t[]){ 1 }, 1, TW_INT32));
         void *again = ragged_again(t, first->tensor, mask, ragged->splits);
         tw_release(first->tensor);
         *first = (tw_value){ .kind = again ? TW_VALUE_OBJECT : TW_VALUE_NONE, .object = tw_retain(again) };

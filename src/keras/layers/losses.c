@@ -44,8 +44,12 @@ tw_status tw__layer_regularize(tw_layer *layer, tw_variable *variable, tw_named 
     return function ? add_function(layer, function, variable) : tw__error_status();
 }
 
+_Thread_local bool tw__reconnecting;
+
 tw_status tw__layer_add_loss(tw_layer *layer, tw_tensor *loss)
 {
+    if (tw__reconnecting)
+        return loss ? TW_OK : tw__error_status();
     tw__layer_losses *losses = loss ? losses_of(layer) : NULL;
     if (!losses)
         return tw__error_status();

@@ -61,7 +61,8 @@ tw_status tw__conv_cell_step(tw__temps *t, tw__conv_cell *cell, tw_tensor *x, tw
 /* The sizes of its states, in its structure: a number, a shape, or a list of such; None with the error set. */
 tw_value tw__cell_state_sizes(tw_layer *cell);
 tw_value tw__cell_class_sizes(tw_layer *cell); /* what the library's class says, whatever a subclass says */
-int64_t tw__cell_output_size(tw_layer *cell);  /* of the last cell: its first state's; -1: not known (rnn_stacked.c) */
+bool tw__cell_takes_constants(tw_layer *cell);
+int64_t tw__cell_output_size(tw_layer *cell); /* of the last cell: its first state's; -1: not known (rnn_stacked.c) */
 /* Zeros [batch, size…]; the batch as in the inputs. */
 tw_tensor *tw__cell_zeros(tw_tensor *inputs, int batch_axis, const tw_shape *size, tw_dtype dtype);
 /* What a sequence begins with, in the cell's structure: what the cell's own get_initial_state gives, else zeros, of the batch of
@@ -116,8 +117,20 @@ typedef struct tw__rnn {
     bool zero_forced;            /* by Bidirectional: as if zero_output_for_mask were set */
     tw_variable **states;        /* stateful: references */
     int64_t state_count;
+    int64_t constant_count; /* how many constants its last calls had; of Bidirectional: in both directions */
 } tw__rnn;
 tw_status tw__rnn_setup(tw__rnn *rnn, tw_layer *cell); /* takes the cell */
+
+/* ---- inputs, states and constants of a call (rnn_arguments.c) ---- */
+/* The layer that knows how many constants there are: RNN itself, Bidirectional's forward layer; NULL: it is another layer. */
+tw__rnn *tw__recurrent_of(tw_layer *layer);
+/* parts: inputs, initial_state, constants as they were given, borrowed. A list of inputs is [inputs, states…, constants…]. */
+void tw__recurrent_split(tw__rnn *rnn, tw_value *parts);
+/* A call with Keras tensors: whether states or constants of them were given. Then joined is the tuple of arguments with all of
+ * them as one list, and rest what was given by name else; both are the caller's. */
+bool tw__recurrent_join(tw_layer *layer, const tw_value *arguments, const tw_value *named, tw_value *joined, tw_value *rest);
+void tw__recurrent_config(tw_layer *layer, tw__dict *dict);
+tw_status tw__recurrent_take_config(tw_layer *layer, const tw_value *config);
 
 /* Arguments of recurrent layers and their cells. */
 #define TW_RECURRENT_INITIALIZERS                               \

@@ -224,10 +224,10 @@ static tw_status constants_of(const tw__rnn *rnn, const tw_value *given, tw_valu
 {
     *constants = given->kind == TW_VALUE_TENSOR ? (tw_value){ .kind = TW_VALUE_LIST, .list = { (tw_value *)(uintptr_t)given, 1 } }
                                                 : *given;
-    if (given->kind == TW_VALUE_NONE || (cell_in(rnn)->foreign_call && tw__language.invoke))
+    if (given->kind == TW_VALUE_NONE || tw__cell_takes_constants(cell_in(rnn)))
         return TW_OK;
-    return tw__fail(TW_UNIMPLEMENTED, "%s \"%s\": constants are not supported with the cell %s", tw_class_name(rnn),
-                    rnn->layer.name, tw_class_name(cell_in(rnn)));
+    return tw__fail(TW_VALUE_ERROR, "RNN cell %s does not support constants (layer \"%s\")", tw_class_name(cell_in(rnn)),
+                    rnn->layer.name);
 }
 
 static tw_value rnn_call(tw_layer *self, const tw_value *given, int training)
@@ -236,13 +236,12 @@ static tw_value rnn_call(tw_layer *self, const tw_value *given, int training)
     tw__rnn *rnn = (tw__rnn *)self;
     tw_tensor *states[TW_MOST_STATES] = { 0 }, *outputs = NULL, *x = tw__value_first_tensor(&given[INPUTS]),
               *mask = tw__value_first_tensor(&given[MASK]);
-    tw_value result = tw__value_none(), initial = given[INITIAL], rest = tw__value_none(), constants;
-    if (check_cell(rnn) != TW_OK || constants_of(rnn, &given[CONSTANTS], &constants) != TW_OK)
+    tw_value result = tw__value_none(), parts[] = { given[INPUTS], given[INITIAL], given[CONSTANTS] }, constants;
+    if (check_cell(rnn) != TW_OK)
         return result;
-    if (tw__value_is_list(&given[INPUTS]) && given[INPUTS].list.count > 1) { /* [inputs, states…] */
-        rest = (tw_value){ .kind = TW_VALUE_LIST, .list = { given[INPUTS].list.items + 1, given[INPUTS].list.count - 1 } };
-        initial = rest;
-    }
+    tw__recurrent_split(rnn, parts);
+    if (constants_of(rnn, &parts[CONSTANTS], &constants) != TW_OK)
+        return result;
     if (!x || x->shape.rank < 3 || !fits(rnn, &x->shape)) {
         refuse_rank(rnn, x ? &x->shape : NULL);
         return result;
@@ -271,7 +270,7 @@ static tw_value rnn_call(tw_layer *self, const tw_value *given, int training)
     s.inputs = steps;
     s.mask = flags;
     bool good = s.sizes.kind != TW_VALUE_NONE && s.count <= TW_MOST_STATES && steps && (!mask || flags) &&
-                first_states(rnn, &s, x, &initial, states) == TW_OK && run_sequence(rnn, &s, states, &outputs) == TW_OK &&
+                first_states(rnn, &s, x, &parts[INITIAL], states) == TW_OK && run_sequence(rnn, &s, states, &outputs) == TW_OK &&
                 keep_states(rnn, states) == TW_OK;
     if (good && rnn->settings.return_sequences && !rnn->settings.time_major)
         tw__set(&outputs, swap(t, outputs));
@@ -455,6 +454,7 @@ static void rnn_config(tw_layer *self, tw__dict *dict)
     }
     if (tw__conv_cell_of(cell))
         tw__conv_cell_config(cell, dict);
+    tw__recurrent_config(self, dict);
     if (rnn->settings.zero_output_for_mask || rnn->zero_forced)
         tw__dict_put(dict, "zero_output_for_mask", (tw_value){ .kind = TW_VALUE_BOOL, .b = true });
 }

@@ -119,6 +119,10 @@ static tw_value call_cell(const tw__sequence *s, const tw_value *given)
 {
     if (!s->constants)
         return tw__layer_call_values(s->cell, given, 2, s->training);
+    if (!s->cell->foreign_call) { /* cells one above the other */
+        const tw_value all[] = { given[0], given[1], *s->constants };
+        return tw__layer_call_values(s->cell, all, 3, s->training);
+    }
     tw__dict dict = { 0 };
     tw__dict_put(&dict, "constants", tw__value_copy(s->constants));
     tw__auto(tw_value_free) tw_value named = tw__dict_take(&dict);

@@ -41,6 +41,12 @@ int64_t tw__cell_output_size(tw_layer *cell)
     return first_size(cell);
 }
 
+bool tw__cell_takes_constants(tw_layer *cell)
+{
+    return tw__is(cell, &tw__class_layers_stacked_rnn_cells) ||
+           (cell->foreign_call && tw__language.invoke && tw__language.takes && tw__language.takes(cell, "constants"));
+}
+
 /* ---- cells one above the other ---- */
 
 static tw_status stacked_init(void *self, const void *given)
@@ -84,6 +90,8 @@ static tw_value stacked_call(tw_layer *self, const tw_value *given, int training
     bool good = tw_error_code() == TW_OK;
     for (int64_t i = 0; good && i < args->cells.count; i++) {
         tw__sequence one = { .cell = args->cells.items[i], .sizes = sizes.list.items[i], .training = training };
+        if (given[2].kind != TW_VALUE_NONE && tw__cell_takes_constants(one.cell))
+            one.constants = &given[2];
         one.count = tw__states_count(&one.sizes);
         tw_tensor *output = NULL;
         good = tw__cell_step_any(&one, x, states + at, &output, made + at) == TW_OK;

@@ -281,11 +281,13 @@ static tw_value both_call(tw_layer *self, const tw_value *given, int training)
     const tw__rnn *rnn = (tw__rnn *)layers[0];
     tw_value parts[2] = { { .kind = TW_VALUE_NONE }, { .kind = TW_VALUE_NONE } }, result = { .kind = TW_VALUE_NONE };
     tw_tensor *outputs[2] = { 0 };
+    tw_value all[] = { given[0], given[1], given[2] };
     int64_t more = 0;
     if (!layers[0] || !layers[1])
         return result;
+    tw__recurrent_split((tw__rnn *)layers[0], all);
     for (int i = 0; i < 2; i++) {
-        tw_value call[4] = { given[0], half_of(&given[1], i), given[2], given[3] };
+        tw_value call[4] = { all[0], half_of(&all[1], i), all[2], given[3] };
         parts[i] = tw__layer_call_values(layers[i], call, 4, training);
         outputs[i] = tw_retain(tw__value_first_tensor(&parts[i]));
         more += parts[i].kind == TW_VALUE_LIST ? parts[i].list.count - 1 : 0;
@@ -354,13 +356,16 @@ static void both_config(tw_layer *self, tw__dict *dict)
 {
     const tw_layers_bidirectional_args *args = tw_object_config(self);
     wrapper_config(self, dict);
+    tw__recurrent_config(self, dict);
     if (!args->backward_layer)
         return;
     tw_value entry = tw__serialize(args->backward_layer, "keras.layers");
     tw__value_drop(&entry, "build_config"); /* as in Keras, which tells it of the other layer alone */
     tw_value *config = (tw_value *)(uintptr_t)(entry.kind == TW_VALUE_DICT ? tw__value_get(&entry, "config") : NULL);
     const char *name = config ? tw__value_text(config, "name") : NULL;
-    if (name && tw__starts_with(name, BACKWARD)) /* the name that it came with */
+    if (config && !((const tw__rnn *)args->backward_layer)->settings.zero_output_for_mask)
+        tw__value_drop(config, "zero_output_for_mask"); /* it was not said: Bidirectional wants it */
+    if (name && tw__starts_with(name, BACKWARD))        /* the name that it came with */
         put_in(config, "name", tw__value_str(name + strlen(BACKWARD)));
     tw__dict_put(dict, "backward_layer", entry);
 }

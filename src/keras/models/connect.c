@@ -5,6 +5,7 @@
 #include "base/language.h"
 #include "function/function.h"
 #include "keras/layers/layers.h"
+#include "keras/layers/recurrent.h"
 #include "keras/models/functional.h"
 
 /* What is said of `training`, by name or by position. */
@@ -176,31 +177,7 @@ static tw_status try_call(trial *t)
     return TW_OK;
 }
 
-/* The shapes that a layer is built for: a recurrent layer's states are inputs, too. */
-static tw_value built_shapes(const tw_layer *layer, const tw_value *arguments, const tw_value *named)
-{
-    const tw_value *inputs = &arguments->list.items[0], *states = named ? tw__value_get(named, "initial_state") : NULL;
-    tw_value shapes = tw__shapes_of(inputs);
-    if (!states && arguments->list.count > 1)
-        states = &arguments->list.items[1];
-    if (!tw__is(layer, &tw__class_layers_rnn) || !tw__keras_tensor_of(inputs) || !states || states->kind == TW_VALUE_NONE)
-        return shapes;
-    tw_value further = tw__shapes_of(states);
-    bool one = tw__keras_tensor_of(states) != NULL;
-    int64_t count = one ? 1 : further.list.count;
-    tw_value *all = tw__alloc_array((size_t)count + 1, sizeof *all);
-    if (!all) {
-        tw_value_free(&further);
-        return shapes;
-    }
-    all[0] = shapes;
-    memcpy(all + 1, one ? &further : further.list.items, (size_t)count * sizeof *all);
-    if (!one)
-        tw__free(further.list.items);
-    return (tw_value){ .kind = TW_VALUE_LIST, .list = { all, count + 1 } };
-}
-
-tw_status tw__layer_connect(tw_layer *layer, const tw_value *arguments, const tw_value *named, int training, tw_value *result)
+static tw_status connect_given(tw_layer *layer, const tw_value *arguments, const tw_value *named, int training, tw_value *result)
 {
     *result = (tw_value){ .kind = TW_VALUE_NONE };
     trial t = { .layer = layer, .arguments = arguments, .named = named, .training = training };
@@ -223,12 +200,24 @@ tw_status tw__layer_connect(tw_layer *layer, const tw_value *arguments, const tw
     }
     bool first = layer->node_count == 0;
     TW_TRY(tw__layer_add_node(layer, t.node));
-    if (first && arguments->list.count && !tw__is(layer, &tw__class_model))
-        tw__layer_built_for(layer, built_shapes(layer, arguments, named));
+    if (first && arguments->list.count && !tw__reconnecting && !tw__is(layer, &tw__class_model))
+        tw__layer_built_for(layer, tw__shapes_of(&arguments->list.items[0]));
     *result = tw__node_results(layer, (int)layer->node_count - 1);
     if (tw_error_code() != TW_OK)
         tw_value_free(result);
     return tw_error_code();
+}
+
+tw_status tw__layer_connect(tw_layer *layer, const tw_value *arguments, const tw_value *named, int training, tw_value *result)
+{
+    tw_value joined, rest;
+    if (!tw__recurrent_join(layer, arguments, named, &joined, &rest))
+        return connect_given(layer, arguments, named, training, result);
+    tw_status status =
+        connect_given(layer, &joined, rest.kind == TW_VALUE_DICT && rest.list.count ? &rest : NULL, training, result);
+    tw_value_free(&joined);
+    tw_value_free(&rest);
+    return status;
 }
 
 tw_keras_tensor *tw__layer_connect_one(tw_layer *layer, tw_keras_tensor *input)

@@ -1,7 +1,7 @@
 /* The layers and calls between a functional model's inputs and outputs: found by a walk from the outputs.
  *
  * Layers stand in Keras's order: by depth, counted from the outputs, the deepest first, and among equals as the walk meets them.
- */
+ * Calls run in that order, too, and among equals as they are reached from the outputs: random numbers follow from it. */
 #include "keras/models/functional.h"
 
 /* ---- the walk ---- */
@@ -9,8 +9,7 @@
 typedef struct visit {
     tw_layer *layer;
     int node, depth;
-    int order; /* of the layer, when first met */
-    bool finished;
+    bool reached;
 } visit;
 
 typedef struct walk {
@@ -20,6 +19,8 @@ typedef struct walk {
     tw_layer **layers; /* borrowed, in the order of meeting */
     int *depths;
     size_t layer_count, layer_capacity, depth_capacity;
+    size_t *reached; /* the visits in the order in which they are reached from the outputs */
+    size_t reached_count;
 } walk;
 
 typedef struct frame {
@@ -113,12 +114,21 @@ static tw_status walk_from(walk *w, const tw_keras_tensor *output)
     return status;
 }
 
+static void reach(walk *w, visit *v)
+{
+    if (!v->reached)
+        w->reached[w->reached_count++] = (size_t)(v - w->visits);
+    v->reached = true;
+}
+
 /* From the outputs back: a call is deeper than those that use it, and no less deep than the layer's other calls that come after
  * it. */
 static tw_status set_depths(walk *w)
 {
+    TW_NEED(w->reached = tw__alloc_array(w->count + 1, sizeof *w->reached));
     for (size_t i = w->count; i-- > 0;) {
         visit *v = &w->visits[i];
+        reach(w, v);
         int order = layer_order(w, v->layer);
         if (v->depth < w->depths[order])
             v->depth = w->depths[order];
@@ -129,6 +139,7 @@ static tw_status set_depths(walk *w)
         for (size_t n = 0; status == TW_OK && n < count; n++) {
             key k = key_of(needs[n]->layer, needs[n]->node);
             visit *need = &w->visits[(uintptr_t)tw__map_get(&w->known, &k, sizeof k) - 1];
+            reach(w, need);
             if (need->depth < v->depth + 1)
                 need->depth = v->depth + 1;
         }
@@ -144,6 +155,7 @@ static void walk_free(walk *w)
     tw__map_free(&w->known, NULL);
     tw__free(w->layers);
     tw__free(w->depths);
+    tw__free(w->reached);
 }
 
 /* ---- what the model keeps of it ---- */
@@ -197,8 +209,22 @@ static tw_status set_layers(tw__functional *model, walk *w)
     return check_names(model);
 }
 
+static tw_status add_step(tw__functional *model, const visit *v)
+{
+    if (is_input_of(model, v->layer, v->node))
+        return TW_OK;
+    if (v->layer->nodes[v->node]->is_input)
+        return tw__fail(
+            TW_VALUE_ERROR,
+            "Graph disconnected: cannot obtain value for the tensor of layer \"%s\". The model's inputs do not contain it.",
+            v->layer->name);
+    model->steps[model->step_count++] = (tw__node_step){ v->layer, v->node, (int)model->value_count };
+    return put_place(model, v->layer, v->node);
+}
+
 static tw_status set_steps(tw__functional *model, const walk *w)
 {
+    int deepest = 0;
     model->steps = tw__alloc_array(w->count + 1, sizeof *model->steps);
     if (!model->steps)
         return TW_RESOURCE_EXHAUSTED;
@@ -207,17 +233,13 @@ static tw_status set_steps(tw__functional *model, const walk *w)
         if (!tw__map_has(&model->places, &k, sizeof k))
             TW_TRY(put_place(model, model->flat_inputs[i]->layer, model->flat_inputs[i]->node));
     }
-    for (size_t i = 0; i < w->count; i++) {
-        const visit *v = &w->visits[i];
-        if (is_input_of(model, v->layer, v->node))
-            continue;
-        if (v->layer->nodes[v->node]->is_input)
-            return tw__fail(
-                TW_VALUE_ERROR,
-                "Graph disconnected: cannot obtain value for the tensor of layer \"%s\". The model's inputs do not contain it.",
-                v->layer->name);
-        model->steps[model->step_count++] = (tw__node_step){ v->layer, v->node, (int)model->value_count };
-        TW_TRY(put_place(model, v->layer, v->node));
+    for (size_t i = 0; i < w->count; i++)
+        deepest = w->visits[i].depth > deepest ? w->visits[i].depth : deepest;
+    for (int depth = deepest; depth >= 0; depth--) {
+        for (size_t i = 0; i < w->reached_count; i++) {
+            if (w->visits[w->reached[i]].depth == depth)
+                TW_TRY(add_step(model, &w->visits[w->reached[i]]));
+        }
     }
     return TW_OK;
 }

@@ -1,8 +1,8 @@
 /* What a training that goes on in another process needs beyond the model and its optimizer: the random streams of the training
  * step (dropout), the order of shuffled rows, and where a dataset's iterator stands. BackupAndRestore keeps it with the model.
  *
- * All graphs of the training step share their streams, by the order of their random nodes: batches of another size go on with the
- * same numbers, as in TensorFlow, where one graph serves all. */
+ * Every graph of the training step has streams of its own, as in TensorFlow: batches of another shape, which have another graph,
+ * begin with the first numbers. The list has the streams of all graphs, in the order in which these were traced. */
 #include "data/state.h"
 #include "keras/models/training.h"
 #include "kernel/random/random.h"
@@ -27,16 +27,13 @@ static tw__kernel_stream *stream_at(tw__trainer *t, size_t number)
     return t->streams[number];
 }
 
-static tw_status share(tw__trainer *t, tw__function *function, size_t *number, int depth)
+static tw_status share(tw__trainer *t, tw__function *function, int depth)
 {
     for (size_t i = 0; i < function->graph->node_count && depth < CALL_DEPTH; i++) {
         tw__node *node = function->graph->nodes[i];
-        if (is_random(node)) {
-            tw__kernel_stream *stream = stream_at(t, (*number)++);
-            if (!stream)
-                return tw__error_status();
-            if (!node->stream)
-                node->stream = tw_retain(stream);
+        if (is_random(node) && !node->stream) {
+            TW_NEED(node->stream = tw_retain(stream_at(t, t->stream_used)));
+            t->stream_used++;
         }
         for (int k = 0; k < node->attr_count; k++) {
             tw_attr *attr = &node->attrs[k];
@@ -44,7 +41,7 @@ static tw_status share(tw__trainer *t, tw__function *function, size_t *number, i
             for (int n = 0; n < count; n++) {
                 void *inner = attr->kind == TW_ATTR_FUNC ? attr->func : attr->funcs[n];
                 if (inner && tw__is(inner, &tw__function_class))
-                    TW_TRY(share(t, inner, number, depth + 1));
+                    TW_TRY(share(t, inner, depth + 1));
             }
         }
     }
@@ -53,8 +50,7 @@ static tw_status share(tw__trainer *t, tw__function *function, size_t *number, i
 
 tw_status tw__trainer_share_streams(tw__trainer *t, tw__function *function)
 {
-    size_t number = 0;
-    return share(t, function, &number, 0);
+    return share(t, function, 0);
 }
 
 void tw__trainer_forget_streams(tw__trainer *t)
@@ -63,7 +59,7 @@ void tw__trainer_forget_streams(tw__trainer *t)
         tw_release(t->streams[i]);
     tw__free(t->streams);
     t->streams = NULL;
-    t->stream_count = t->stream_capacity = 0;
+    t->stream_count = t->stream_capacity = t->stream_used = 0;
 }
 
 /* ---- the state ---- */

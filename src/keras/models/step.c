@@ -256,15 +256,25 @@ static bool fits(const tw__step *step, tw_tensor *const *batch, const tw_spec *s
     return true;
 }
 
+static const struct {
+    tw_body body;
+    const char *name;
+} kinds[TW_MODES] = { { train_body, "train_function" }, { test_body, "test_function" }, { predict_body, "predict_function" } };
+
+/* TensorFlow's loop over several steps goes through the step twice more, to see what it gives: layers with a seed count that. */
+static tw_status trace_before(tw__trainer *t, const tw_spec *specs, int count)
+{
+    for (int i = 0; i < 2; i++) {
+        tw_auto tw_function *function = tw_function_new(kinds[TW_TRAIN_MODE].body, t, .name = kinds[TW_TRAIN_MODE].name);
+        tw_auto tw__function *found = function ? tw__function_concrete(function, specs, count) : NULL;
+        TW_NEED(found);
+    }
+    return TW_OK;
+}
+
 /* The graph for batches like this; a new reference. Under the lock. */
 static tw__function *find_graph(tw__trainer *t, tw__mode mode, tw_tensor *const *batch, const tw_spec *specs, int count)
 {
-    static const struct {
-        tw_body body;
-        const char *name;
-    } kinds[TW_MODES] = { { train_body, "train_function" },
-                          { test_body, "test_function" },
-                          { predict_body, "predict_function" } };
     tw__step *step = &t->steps[mode];
     if (fits(step, batch, specs, count))
         return tw_retain(step->concrete);
@@ -277,7 +287,8 @@ static tw__function *find_graph(tw__trainer *t, tw__mode mode, tw_tensor *const 
         if (!tw__shape_compatible(&batch[i]->shape, &copy[i].shape))
             copy[i].shape = batch[i]->shape;
     }
-    tw__function *found = copy ? tw__function_concrete(function, copy, count) : NULL;
+    tw_status traced = copy && mode == TW_TRAIN_MODE && t->steps_per_execution > 1 ? trace_before(t, copy, count) : TW_OK;
+    tw__function *found = copy && traced == TW_OK ? tw__function_concrete(function, copy, count) : NULL;
     if (found && mode == TW_TRAIN_MODE && tw__trainer_share_streams(t, found) != TW_OK) {
         tw_release(found);
         found = NULL;

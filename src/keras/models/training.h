@@ -81,8 +81,8 @@ struct tw__trainer {
     int64_t resume_batch;        /* the last one that was done in that epoch; -1: none was */
     tw_tensor *resume_state;     /* what goes on with it (resume.c); or NULL */
     struct tw__feed *feed;       /* of the fit that runs; or NULL */
-    tw__kernel_stream **streams; /* of random numbers in the training step, by the order of its nodes; references */
-    size_t stream_count, stream_capacity;
+    tw__kernel_stream **streams; /* of random numbers in the graphs of the training step (resume.c); references */
+    size_t stream_count, stream_capacity, stream_used;
     int own;                                                /* TW_OWN_… */
     tw_optimizer *optimizer;                                /* or NULL */
     tw_value loss, metrics, loss_weights, weighted_metrics; /* as given to compile */

@@ -92,7 +92,7 @@ static tw_status open_arrays(tw__feed *f, const tw__feed_options *o, const char 
     f->steps = (f->rows + f->batch_size - 1) / f->batch_size;
     for (int i = 0; i < f->count; i++) {
         f->specs[i] = (tw_spec){ f->arrays[i]->dtype, f->arrays[i]->shape };
-        f->specs[i].shape.dims[0] = f->rows % f->batch_size ? -1 : f->batch_size;
+        f->specs[i].shape.dims[0] = f->even ? f->batch_size : -1; /* as of TensorFlow's dataset of the rows */
     }
     f->shuffles = o->shuffle;
     f->batches = o->shuffle && o->batches;

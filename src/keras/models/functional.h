@@ -122,12 +122,15 @@ size_t tw__functional_place(const tw__functional *model, const tw_keras_tensor *
 tw_status tw__functional_extend(tw_layer *model, tw_layer *layer, tw_keras_tensor *tensor);
 tw_status tw__functional_take(tw__functional *model, tw_keras_tensor *added); /* the same for a call that is noted already */
 tw_status tw__functional_add_loss(tw_layer *model, tw_keras_tensor *tensor);  /* (layers/added.c) */
-tw_status tw__functional_add_metric(tw_layer *model, tw_keras_tensor *tensor, const char *name);
+tw_status tw__functional_add_metric(tw_layer *model, tw_keras_tensor *tensor, const char *name, const char *aggregation);
 /* Makes the children "layer-i" and "layer_with_weights-k" anew, in order. */
 tw_status tw__model_track_layers(tw_layer *model, tw_layer *const *layers, size_t count);
 tw_value tw__functional_config(tw_layer *self);
 void *tw__functional_from_config(const tw_value *config);
 tw_keras_tensor *tw__sequential_end(tw_layer *model, bool output); /* borrowed; NULL: not connected */
+/* (sequential_values.c) A call with a ragged or sparse tensor; what the tensors of a dict are, None if it is no dict of them. */
+void *tw__sequential_composite(tw_layer *self, void *input, int training);
+tw_value tw__sequential_dict_specs(const tw_value *input);
 /* The model's inputs or outputs, for a Sequential too; None with the error set. */
 tw_value tw__model_ends(tw_layer *model, bool outputs);
 

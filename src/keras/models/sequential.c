@@ -259,7 +259,11 @@ static tw_status connect_known(sequential *self)
             return TW_OK;
     }
     tw_shape output = self->output_shape;
-    if (!tw__in_lasting() && connect(self) != TW_OK) {
+    bool off = tw__reconnecting;
+    tw__reconnecting = true; /* they belong to the call around this one */
+    tw_status status = tw__in_lasting() ? TW_OK : connect(self);
+    tw__reconnecting = off;
+    if (status != TW_OK) {
         tw_clear_error(); /* it ran: so what can't be connected is no mistake */
         disconnect(self, 0);
     }
@@ -309,6 +313,28 @@ static tw_status check_declared(const sequential *model, const tw_shape *found)
     return tw__layer_wrong_shape(&model->model.layer, 0, &expected, found);
 }
 
+/* Calls with another shape: what differs is not known any more, and the layers are connected anew for that. */
+static void loosen(sequential *model, const tw_shape *input, int training)
+{
+    tw_shape shape = model->input_shape;
+    relax(&shape, input);
+    if (tw__shape_equal(&shape, &model->input_shape))
+        return;
+    model->input_shape = shape;
+    for (size_t i = 0; training == 1 && i < model->count; i++)
+        tw__layer_count_call(model->layers[i]);
+    for (size_t i = 1; i < model->connected; i++) { /* nodes of other models come after ours: then all stay */
+        if (model->layers[i - 1]->node_count != (size_t)model->tensors[i]->node + 1)
+            return;
+    }
+    for (size_t i = 1; i < model->connected; i++)
+        tw__layer_drop_node(model->layers[i - 1]);
+    disconnect(model, 0);
+    tw__set(&model->input, NULL);
+    if (name_input(model) != TW_OK || connect_known(model) != TW_OK)
+        tw_clear_error();
+}
+
 static tw_tensor *sequential_call(tw_layer *self, tw_tensor *input, int training)
 {
     sequential *model = (sequential *)self;
@@ -322,64 +348,25 @@ static tw_tensor *sequential_call(tw_layer *self, tw_tensor *input, int training
         if (first)
             return output;
     }
+    if (!model->inferred)
+        return call_layers(model, input, training);
+    tw__tracing_begin();
+    loosen(model, &input->shape, training);
+    tw__tracing_end();
     tw_tensor *x = call_layers(model, input, training);
-    if (x && model->inferred) {
+    if (x) {
         static tw__lock shapes_lock = TW__LOCK;
         tw__lock_take(&shapes_lock);
-        relax(&model->input_shape, &input->shape);
         relax(&model->output_shape, &x->shape);
         tw__lock_give(&shapes_lock);
     }
     return x;
 }
 
-/* A ragged or sparse tensor: the layers one after the other, whatever they give. */
-static void *sequential_composite(tw_layer *self, void *input, int training)
-{
-    size_t count = 0;
-    tw_layer *const *layers = tw__sequential_layers(self, &count);
-    tw_value value = { .kind = TW_VALUE_OBJECT, .object = tw_retain(input) };
-    for (size_t i = 0; layers && i < count && value.kind != TW_VALUE_NONE; i++) {
-        tw_value given = value;
-        if (tw__is(layers[i], &tw__class_layers_input_layer))
-            continue;
-        value = tw__layer_call_values(layers[i], &given, 1, training);
-        tw_value_free(&given);
-    }
-    if (value.kind == TW_VALUE_OBJECT || value.kind == TW_VALUE_TENSOR)
-        return value.kind == TW_VALUE_OBJECT ? value.object : (void *)value.tensor;
-    if (value.kind != TW_VALUE_NONE)
-        tw__fail(TW_VALUE_ERROR, "model \"%s\": its last layer gives several tensors", self->name);
-    tw_value_free(&value);
-    return NULL;
-}
-
 const tw_value *tw__sequential_specs(const tw_layer *model)
 {
     const sequential *self = tw__is(model, &tw__class_sequential) ? (const sequential *)model : NULL;
     return self && self->specs.kind == TW_VALUE_DICT ? &self->specs : NULL;
-}
-
-/* What the tensors of a dict are, for batches of any size; None if it is no dict of tensors. */
-static tw_value specs_of(const tw_value *input)
-{
-    tw__dict dict = { 0 };
-    for (int64_t i = 0; input->kind == TW_VALUE_DICT && i + 1 < input->list.count; i += 2) {
-        const tw_value *key = &input->list.items[i], *value = key + 1;
-        if (key->kind != TW_VALUE_STR || value->kind != TW_VALUE_TENSOR) {
-            tw_value partial = tw__dict_take(&dict);
-            tw_value_free(&partial);
-            return (tw_value){ .kind = TW_VALUE_NONE };
-        }
-        tw_shape shape = value->tensor->shape;
-        if (shape.rank > 0)
-            shape.dims[0] = -1;
-        tw__dict_put(&dict, key->s.data, tw__spec_value(value->tensor->dtype, &shape, key->s.data));
-    }
-    tw_value specs = tw__dict_take(&dict);
-    if (specs.kind == TW_VALUE_DICT && tw__structure_settle(&specs) != TW_OK)
-        tw_value_free(&specs);
-    return specs;
 }
 
 /* The first layer takes a dict or list of features and gives a tensor. Such a model has no shape of its input: its layers are
@@ -410,7 +397,7 @@ static tw_value sequential_call_structure(tw_layer *self, const tw_value *input,
     if (first && result.kind != TW_VALUE_NONE) {
         self->built = true;
         tw_value_free(&model->specs);
-        model->specs = specs_of(input);
+        model->specs = tw__sequential_dict_specs(input);
         if (retrack(model) != TW_OK)
             tw_value_free(&result);
     }
@@ -441,7 +428,7 @@ static void *sequential_from_config(const tw_value *config);
 
 static const tw__layer_methods sequential_methods = { .arguments = "inputs training mask",
                                                       .call = sequential_call,
-                                                      .call_composite = sequential_composite,
+                                                      .call_composite = tw__sequential_composite,
                                                       .call_structure = sequential_call_structure,
                                                       .output_shape = sequential_output_shape,
                                                       .count_call = sequential_count_call,

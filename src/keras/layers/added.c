@@ -75,7 +75,7 @@ TW_METHOD(
     if (value->kind == TW_VALUE_TENSOR)
         return add_metric(args->self, value->tensor, args->name);
     if (value->kind == TW_VALUE_OBJECT && tw__is_keras_tensor(value->object))
-        return tw__functional_add_metric(args->self, value->object, args->name);
+        return tw__functional_add_metric(args->self, value->object, args->name, args->aggregation);
     if (value->kind == TW_VALUE_INT || value->kind == TW_VALUE_FLOAT) {
         tw_auto tw_tensor *number = tw_tensor_float(value->kind == TW_VALUE_INT ? (float)value->i : (float)value->f);
         return number ? add_metric(args->self, number, args->name) : tw__error_status();
@@ -181,14 +181,14 @@ tw_status tw__functional_add_loss(tw_layer *model, tw_keras_tensor *tensor)
     return layer ? tw__functional_extend(model, layer, tensor) : tw__error_status();
 }
 
-tw_status tw__functional_add_metric(tw_layer *model, tw_keras_tensor *tensor, const char *name)
+tw_status tw__functional_add_metric(tw_layer *model, tw_keras_tensor *tensor, const char *name, const char *aggregation)
 {
     if (!name)
         return tw__fail(TW_VALUE_ERROR,
                         "Please provide a name for your metric like `self.add_metric(tf.reduce_sum(inputs), "
                         "name='mean_activation')` (model \"%s\")",
                         model->name);
-    tw_layers_add_metric_args args = TW_ARGS(layers_add_metric, .metric_name = name);
+    tw_layers_add_metric_args args = TW_ARGS(layers_add_metric, .metric_name = name, .aggregation = aggregation);
     tw_args_complete(tw_class_signature(&tw__class_layers_add_metric), &args);
     tw_auto tw_layer *layer = tw_class_make(&tw__class_layers_add_metric, &args);
     return layer ? tw__functional_extend(model, layer, tensor) : tw__error_status();

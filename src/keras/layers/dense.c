@@ -20,11 +20,13 @@ static tw_status dense_build(tw_layer *self, const tw_shape *input_shape)
         return tw__fail(TW_TYPE_ERROR, "A Dense layer can only be built with a floating-point dtype. Received: dtype=%s",
                         tw_dtype_name(self->dtype));
     int64_t last = input_shape->rank > 0 ? input_shape->dims[input_shape->rank - 1] : -1;
-    if (last < 0)
+    if (last < 0) {
+        tw__owned char *shape = tw__shape_tuple(input_shape);
         return tw__fail(TW_VALUE_ERROR,
                         "The last dimension of the inputs to a Dense layer should be defined. Found None. "
                         "Full input shape received: %s",
-                        tw__shape_text(input_shape));
+                        shape ? shape : "");
+    }
     TW_TRY(tw__layer_add_part(self, "kernel", &TW_SHAPE(last, args->units)));
     if (args->use_bias)
         TW_TRY(tw__layer_add_part(self, "bias", &TW_SHAPE(args->units)));

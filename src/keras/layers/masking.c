@@ -155,8 +155,16 @@ TW_CLASS(layers_activity_regularization,
                 "l1: the factor of the sum of absolute values\n"
                 "l2: the factor of the sum of squares");
 
+static tw_tensor *identity_call(tw_layer *self, tw_tensor *input, int training)
+{
+    (void)self, (void)training;
+    return tw__masked_copy(input, NULL);
+}
+
+static const tw__layer_methods identity_methods = { .call = identity_call };
+
 TW_CLASS(layers_identity, "keras.layers.Identity(**layer) -> layer", .parent = &tw__class_layer, .size = sizeof(tw_layer),
-         .methods = &same_methods, .doc = "Inputs pass.");
+         .methods = &identity_methods, .doc = "Inputs pass.");
 
 /* ---- Rescaling ---- */
 

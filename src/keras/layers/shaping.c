@@ -161,7 +161,8 @@ static tw_tensor *up_call(tw_layer *self, tw_tensor *input, int training)
     tw_tensor *x = tw_retain(input);
     for (int i = 0; i < layer->axes; i++)
         x = repeat_along(x, first_axis(layer) + i, layer->sizes[i]);
-    return x;
+    tw_auto tw_tensor *same = x == input ? x : NULL; /* the mask does not go on with it */
+    return same ? tw__masked_copy(same, NULL) : x;
 }
 
 static tw_status up_shape(tw_layer *self, const tw_shape *input, tw_shape *output)

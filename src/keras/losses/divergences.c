@@ -37,6 +37,14 @@ TW_API(cosine_similarity, "keras.losses.cosine_similarity(y_true: tensor<T>, y_p
     return TW_CALL(Neg, tw__temp(t, tw__sum_axis(TW_TEMP(Mul, a, b), args->axis)));
 }
 
+TW_API(metrics_cosine, "keras.metrics._cosine_similarity(y_true: tensor<T>, y_pred: tensor<T>, axis: int = -1) -> tensor",
+       "The cosine of the angle between labels and predictions: what the name `cosine_similarity` means as a metric.\n"
+       "axis: the dimension of the vectors")
+{
+    tw_auto tw_tensor *loss = tw_cosine_similarity(args->y_true, args->y_pred, .axis = args->axis);
+    return TW_CALL(Neg, loss);
+}
+
 /* ---- the classes ---- */
 
 TW_LOSS_CALL(poisson, tw_poisson_loss(y_true, y_pred))

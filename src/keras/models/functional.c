@@ -21,12 +21,39 @@ static tw_status flatten(const tw_value *value, const char *what, tw_keras_tenso
                           what);
 }
 
+/* Layers that came with a loss or a metric stand behind those that were there before. */
+static tw_status put_behind(tw__functional *model, tw_layer *const *before, size_t count)
+{
+    tw__owned tw_layer **new = tw__alloc_array(model->layer_count + 1, sizeof *new);
+    size_t kept = 0, came = 0;
+    TW_NEED(new);
+    for (size_t i = 0; i < model->layer_count; i++) {
+        bool known = false;
+        for (size_t k = 0; k < count && !known; k++)
+            known = before[k] == model->layers[i];
+        if (known)
+            kept++;
+        else
+            new[came++] = model->layers[i];
+    }
+    if (kept != count)
+        return TW_OK;
+    memcpy(model->layers, before, count * sizeof *before);
+    memcpy(model->layers + count, new, came * sizeof *new);
+    return TW_OK;
+}
+
 tw_status tw__functional_take(tw__functional *model, tw_keras_tensor *added)
 {
+    size_t count = model->layer_count;
+    tw__owned tw_layer **before = tw__alloc_array(count + 1, sizeof *before);
+    TW_NEED(before);
+    memcpy(before, model->layers, count * sizeof *before);
     TW_TRY(TW_GROW(model->added, model->added_capacity, model->added_count + 1));
     model->added[model->added_count++] = tw_retain(added);
     tw__functional_drop_steps(model);
     TW_TRY(tw__functional_arrange(model));
+    TW_TRY(put_behind(model, before, count));
     return tw__model_track_layers(&model->model.layer, model->layers, model->layer_count);
 }
 

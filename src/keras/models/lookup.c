@@ -25,10 +25,24 @@ static bool is_row(const tw_signature *signature)
            signature->fields[0].kind == TW_KIND_TENSOR && signature->fields[1].kind == TW_KIND_TENSOR;
 }
 
+/* Names that are no public functions, or mean something else there. */
+static const struct {
+    const char *group, *name, *row;
+} other_names[] = { { "losses", "bce", "binary_crossentropy" },
+                    { "losses", "BCE", "binary_crossentropy" },
+                    { "losses", "huber_loss", "huber" },
+                    { "metrics", "cosine_similarity", "_cosine_similarity" },
+                    { "metrics", "cosine_proximity", "_cosine_similarity" } };
+
 static const tw_signature *find(const char *group, const char *name, char **path)
 {
-    *path = tw__format("keras.%s.%s", group, name);
-    return *path && name[0] != '_' ? tw_signature_find(*path) : NULL;
+    const char *row = name[0] != '_' ? name : NULL;
+    for (size_t i = 0; i < sizeof other_names / sizeof *other_names; i++) {
+        if (strcmp(other_names[i].group, group) == 0 && strcmp(other_names[i].name, name) == 0)
+            row = other_names[i].row;
+    }
+    *path = tw__format("keras.%s.%s", group, row ? row : name);
+    return *path && row ? tw_signature_find(*path) : NULL;
 }
 
 static tw_tensor *function_loss_call(const tw_loss *self, tw_tensor *y_true, tw_tensor *y_pred)

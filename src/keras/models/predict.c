@@ -2,18 +2,38 @@
 #include "base/pause.h"
 #include "keras/models/fit.h"
 
+/* One number for each batch: a vector of them. */
+static tw_tensor *join_scalars(tw_tensor *const *parts, int64_t count, int stride, const char *name)
+{
+    tw_tensor *whole = tw__tensor_empty(parts[0]->dtype, &TW_SHAPE(count));
+    size_t size = tw_dtype_size(parts[0]->dtype);
+    for (int64_t i = 0; whole && i < count; i++) {
+        const tw_tensor *part = parts[i * stride];
+        if (part->dtype != whole->dtype || part->shape.rank) {
+            tw__fail(TW_INVALID_ARGUMENT, "predict: model \"%s\" gave a %s tensor of shape %s, and numbers before", name,
+                     tw_dtype_name(part->dtype), tw__shape_text(&part->shape));
+            tw_release(whole);
+            return NULL;
+        }
+        memcpy((char *)whole->data + (size_t)i * size, part->data, size);
+    }
+    return whole;
+}
+
 /* The outputs of batches, one behind the other. */
 static tw_tensor *join(tw_tensor *const *parts, int64_t count, int stride, const char *name)
 {
     const tw_tensor *first = parts[0];
     tw_shape shape = first->shape;
-    if (shape.rank < 1 || !tw_dtype_size(first->dtype) || first->dtype == TW_STRING) {
-        tw__fail(TW_INVALID_ARGUMENT, "predict: model \"%s\" gave a %s tensor of shape %s, expected one row per row", name,
+    if (!tw_dtype_size(first->dtype) || first->dtype == TW_STRING) {
+        tw__fail(TW_INVALID_ARGUMENT, "predict: model \"%s\" gave a %s tensor of shape %s, expected numbers", name,
                  tw_dtype_name(first->dtype), tw__shape_text(&shape));
         return NULL;
     }
     if (count == 1)
         return tw_retain(first);
+    if (shape.rank == 0)
+        return join_scalars(parts, count, stride, name);
     shape.dims[0] = 0;
     for (int64_t i = 0; i < count; i++) {
         const tw_tensor *part = parts[i * stride];

@@ -191,28 +191,34 @@ static void *optimizer_of(const char *path, tw_value *entry)
     return tw__deserialize(entry, "optimizer");
 }
 
+static void shorten_list(const tw_value *list, const char *output)
+{
+    size_t size = strlen(output);
+    for (int64_t k = 0; list->kind == TW_VALUE_LIST && k < list->list.count; k++) {
+        const tw_value *made = member(&list->list.items[k], "config");
+        tw_value *name = made ? member(made, "name") : NULL;
+        if (!name || name->kind != TW_VALUE_STR || !tw__starts_with(name->s.data, output) || name->s.data[size] != '_')
+            continue;
+        tw_value shorter = tw__value_str(name->s.data + size + 1);
+        tw_value_free(name);
+        *name = shorter;
+    }
+}
+
 /* Of a model with several outputs, the saved names of metrics begin with the outputs': compile puts these in front itself. */
 static tw_status shorten_names(const tw_value *model, const tw_value *metrics)
 {
     const tw_value *inside = model ? member(model, "config") : NULL, *outputs = inside ? member(inside, "output_layers") : NULL;
-    bool several =
-        outputs && outputs->kind == TW_VALUE_LIST && outputs->list.count > 1 && metrics && metrics->kind == TW_VALUE_LIST;
-    for (int64_t i = 0; several && i < outputs->list.count && i < metrics->list.count; i++) {
-        const tw_value *output = &outputs->list.items[i], *list = &metrics->list.items[i];
-        if (output->kind != TW_VALUE_LIST || !output->list.count || output->list.items[0].kind != TW_VALUE_STR ||
-            list->kind != TW_VALUE_LIST)
-            continue;
-        const tw_string *layer = &output->list.items[0].s;
-        for (int64_t k = 0; k < list->list.count; k++) {
-            const tw_value *made = member(&list->list.items[k], "config");
-            tw_value *name = made ? member(made, "name") : NULL;
-            if (!name || name->kind != TW_VALUE_STR || !tw__starts_with(name->s.data, layer->data) ||
-                name->s.data[layer->size] != '_')
-                continue;
-            tw_value shorter = tw__value_str(name->s.data + layer->size + 1);
-            tw_value_free(name);
-            *name = shorter;
-        }
+    bool named = outputs && outputs->kind == TW_VALUE_DICT;
+    int64_t stride = named ? 2 : 1;
+    bool several = outputs && (named || outputs->kind == TW_VALUE_LIST) && outputs->list.count > stride && metrics &&
+                   metrics->kind == TW_VALUE_LIST;
+    for (int64_t i = 0; several && i * stride < outputs->list.count && i < metrics->list.count; i++) {
+        const tw_value *output = &outputs->list.items[i * stride];
+        if (!named && output->kind == TW_VALUE_LIST && output->list.count)
+            output = &output->list.items[0];
+        if (output->kind == TW_VALUE_STR)
+            shorten_list(&metrics->list.items[i], output->s.data);
     }
     return tw_error_code();
 }

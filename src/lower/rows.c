@@ -265,25 +265,7 @@ static tw__hlo shared(tw__lowering *l, const char *kind, tw__hlo sum, tw__hlo si
     return BINARY("divide", sum, strcmp(kind, "mean") == 0 ? most : UNARY("sqrt", most));
 }
 
-/* Segment…(data, ids): empty segments are 0, or 1 of a product. */
-static bool segments(tw__lowering *l)
-{
-    const char *name = l->argument;
-    const tw_shape *shape = &l->outputs[0].shape;
-    bool mean = strcmp(name, "mean") == 0, extreme = strcmp(name, "maximum") == 0 || strcmp(name, "minimum") == 0;
-    const char *by = mean ? "add" : name;
-    if (Y.shape.rank != 1 || !tw__dtype_is_float(X.dtype))
-        return false;
-    tw__hlo value = tw__hlo_scatter_rows(l, by, empty_segments(l, by, X.dtype, shape), Y, X);
-    tw__hlo sizes = segment_sizes(l, Y, X.dtype, shape->dims[0], shape->rank);
-    if (mean)
-        value = shared(l, "mean", value, sizes);
-    if (extreme)
-        value = SELECT(COMPARE("EQ", sizes, NUMBER(X.dtype, 0)), NUMBER(X.dtype, 0), value);
-    return GIVE(value);
-}
-
-/* SparseSegment…(data, indices, ids[, count]) */
+/* SparseSegment…WithNumSegments(data, indices, ids, count); without the count the shape is not known. */
 static bool sparse_segments(tw__lowering *l)
 {
     tw__hlo ids = l->inputs[2];
@@ -333,14 +315,6 @@ const tw__lower_row tw__lower_rows[] = {
     { "UnsortedSegmentProd", unsorted_segments, "multiply" },
     { "UnsortedSegmentMax", unsorted_segments, "maximum" },
     { "UnsortedSegmentMin", unsorted_segments, "minimum" },
-    { "SegmentSum", segments, "add" },
-    { "SegmentProd", segments, "multiply" },
-    { "SegmentMax", segments, "maximum" },
-    { "SegmentMin", segments, "minimum" },
-    { "SegmentMean", segments, "mean" },
-    { "SparseSegmentSum", sparse_segments, "sum" },
-    { "SparseSegmentMean", sparse_segments, "mean" },
-    { "SparseSegmentSqrtN", sparse_segments, "root" },
     { "SparseSegmentSumWithNumSegments", sparse_segments, "sum" },
     { "SparseSegmentMeanWithNumSegments", sparse_segments, "mean" },
     { "SparseSegmentSqrtNWithNumSegments", sparse_segments, "root" },

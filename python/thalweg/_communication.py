@@ -13,10 +13,7 @@ from thalweg._cluster import ClusterSpec  # noqa: F401
 
 class CommunicationImplementation(enum.Enum):
     """How workers would exchange values."""
-
-    AUTO = "AUTO"
-    RING = "RING"
-    NCCL = "NCCL"
+    AUTO, RING, NCCL = "AUTO", "RING", "NCCL"
 
 
 CollectiveCommunication = CommunicationImplementation

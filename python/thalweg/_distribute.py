@@ -17,8 +17,7 @@ _ACROSS = "Method requires being in cross-replica context, use get_replica_conte
 
 class ReduceOp(enum.Enum):
     """How values of replicas are combined."""
-    SUM = "SUM"
-    MEAN = "MEAN"
+    SUM, MEAN = "SUM", "MEAN"
 
     @staticmethod
     def from_variable_aggregation(aggregation):

@@ -4,24 +4,17 @@ import enum
 
 class UnconnectedGradients(enum.Enum):
     """What GradientTape.gradient gives for a source that the target does not depend on."""
-    NONE = "none"
-    ZERO = "zero"
+    NONE, ZERO = "none", "zero"
 
 
 class VariableSynchronization(enum.Enum):
     """How the copies of a variable on several devices are kept together."""
-    AUTO = 0
-    NONE = 1
-    ON_WRITE = 2
-    ON_READ = 3
+    AUTO, NONE, ON_WRITE, ON_READ = range(4)
 
 
 class VariableAggregationV1(enum.Enum):
     """How updates of a variable from several devices are combined: what a variable says that was told nothing."""
-    NONE = 0
-    SUM = 1
-    MEAN = 2
-    ONLY_FIRST_REPLICA = 3
+    NONE, SUM, MEAN, ONLY_FIRST_REPLICA = range(4)
     ONLY_FIRST_TOWER = 3
 
     def __hash__(self):
@@ -33,10 +26,7 @@ class VariableAggregationV1(enum.Enum):
 
 class VariableAggregationV2(enum.Enum):
     """How updates of a variable from several devices are combined."""
-    NONE = 0
-    SUM = 1
-    MEAN = 2
-    ONLY_FIRST_REPLICA = 3
+    NONE, SUM, MEAN, ONLY_FIRST_REPLICA = range(4)
 
     __hash__, __eq__ = VariableAggregationV1.__hash__, VariableAggregationV1.__eq__
 
@@ -47,8 +37,6 @@ VariableAggregation = VariableAggregationV2
 
 class Algorithm(enum.IntEnum):
     """The algorithms of random numbers."""
-    PHILOX = 1
-    THREEFRY = 2
-    AUTO_SELECT = 3
+    PHILOX, THREEFRY, AUTO_SELECT = range(1, 4)
 
     __str__ = enum.Enum.__str__

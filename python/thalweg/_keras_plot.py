@@ -1,5 +1,6 @@
 """model_to_dot and plot_model: the graph of a model as text for dot, and as a picture. Which layers are joined, and the drawing, are C's
 (src/keras/models/edges.c, src/keras/draw)."""
+import collections
 import os
 
 import thalweg as tf
@@ -7,38 +8,18 @@ import thalweg as tf
 _NOT_BUILT = ("This model has not yet been built. Build the model first by calling `build()` or by calling the model on a batch of data.")
 
 
-class Node:
-    """A box."""
-
-    def __init__(self, name, label):
-        self.name, self.label = name, label
-
-    def get_name(self):
-        """What edges call it."""
-        return self.name
-
-    def get_label(self):
-        """Its text."""
-        return self.label
+class Node(collections.namedtuple("Node", "name label")):
+    """A box: what edges call it, and its text."""
+    get_name, get_label = (lambda self: self.name), (lambda self: self.label)
 
     def to_string(self):
         """As dot reads it."""
         return '%s [label="%s"];' % (self.name, self.label.replace('"', '\\"'))
 
 
-class Edge:
-    """An arrow."""
-
-    def __init__(self, source, destination):
-        self.source, self.destination = source, destination
-
-    def get_source(self):
-        """The name of the box where it begins."""
-        return self.source
-
-    def get_destination(self):
-        """The name of the box where it ends."""
-        return self.destination
+class Edge(collections.namedtuple("Edge", "source destination")):
+    """An arrow between two boxes, by their names."""
+    get_source, get_destination = (lambda self: self.source), (lambda self: self.destination)
 
     def to_string(self):
         """As dot reads it."""

@@ -7,10 +7,7 @@ import thalweg as tf
 
 class OpResolverType(enum.Enum):
     """Sets of kernels. There is one here, so they all mean the same."""
-    AUTO = 0
-    BUILTIN = 1
-    BUILTIN_REF = 2
-    BUILTIN_WITHOUT_DEFAULT_DELEGATES = 3
+    AUTO, BUILTIN, BUILTIN_REF, BUILTIN_WITHOUT_DEFAULT_DELEGATES = range(4)
 
 
 def load_delegate(library, options=None):

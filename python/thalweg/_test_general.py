@@ -21,18 +21,19 @@ class General(unittest.TestCase):
     def _fails(self, standard, msg):
         self.fail(self._formatMessage(msg, standard))
 
-    def assertEmpty(self, container, msg=None):
-        """It holds nothing."""
+    def _size(self, container, msg):
         if not hasattr(container, "__len__"):
             self._fails("Expected a Sized object, got: %r" % type(container).__name__, msg)
-        if len(container):
+        return len(container)
+
+    def assertEmpty(self, container, msg=None):
+        """It holds nothing."""
+        if self._size(container, msg):
             self._fails("%r has length of %d." % (container, len(container)), msg)
 
     def assertNotEmpty(self, container, msg=None):
         """It holds something."""
-        if not hasattr(container, "__len__"):
-            self._fails("Expected a Sized object, got: %r" % type(container).__name__, msg)
-        if not len(container):
+        if not self._size(container, msg):
             self._fails("%r has length of 0." % (container,), msg)
 
     def assertLen(self, container, expected_len, msg=None):

@@ -8,9 +8,7 @@ _SETS = {"mnist": "mnist", "fashion_mnist": "fashion_mnist"}
 
 class Split(str, enum.Enum):
     """Parts of a data set."""
-    TRAIN = "train"
-    TEST = "test"
-    VALIDATION = "validation"
+    TRAIN, TEST, VALIDATION = "train", "test", "validation"
 
     __str__ = str.__str__
 

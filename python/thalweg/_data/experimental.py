@@ -164,13 +164,7 @@ def _cell(value, kind):
 
 class ShardingPolicy(enum.IntEnum):
     """How the service would share out a dataset."""
-
-    OFF = 0
-    DYNAMIC = 1
-    FILE = 2
-    DATA = 3
-    FILE_OR_DATA = 4
-    HINT = 5
+    OFF, DYNAMIC, FILE, DATA, FILE_OR_DATA, HINT = range(6)
 
 
 def _no_service(name):

@@ -5,30 +5,17 @@ import enum
 
 class ExternalStatePolicy(enum.Enum):
     """What saving an iterator does about functions whose results depend on more than elements."""
-
-    WARN = 0
-    IGNORE = 1
-    FAIL = 2
+    WARN, IGNORE, FAIL = range(3)
 
 
 class AutoShardPolicy(enum.IntEnum):
     """How a distributed dataset is shared out among workers."""
-
-    OFF = -1
-    AUTO = 0
-    FILE = 1
-    DATA = 2
-    HINT = 3
+    OFF, AUTO, FILE, DATA, HINT = range(-1, 4)
 
 
 class AutotuneAlgorithm(enum.Enum):
     """How the runtime tunes itself."""
-
-    DEFAULT = 0
-    HILL_CLIMB = 1
-    GRADIENT_DESCENT = 2
-    MAX_PARALLELISM = 3
-    STAGE_BASED = 4
+    DEFAULT, HILL_CLIMB, GRADIENT_DESCENT, MAX_PARALLELISM, STAGE_BASED = range(5)
 
 
 def _option(name, kind):

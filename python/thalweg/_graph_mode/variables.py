@@ -30,24 +30,12 @@ for _key in ("local_variables metric_variables model_variables trainable_variabl
 
 # ---- collections ----
 
-def get_collection(key, scope=None):
-    """The values of a collection of the default graph."""
-    return _v1.get_default_graph().get_collection(key, scope)
-
-
-def get_collection_ref(key):
-    """The list of a collection of the default graph."""
-    return _v1.get_default_graph().get_collection_ref(key)
-
-
-def add_to_collection(name, value):
-    """Adds to a collection of the default graph."""
-    _v1.get_default_graph().add_to_collection(name, value)
-
-
-def add_to_collections(names, value):
-    """Adds to several collections of the default graph."""
-    _v1.get_default_graph().add_to_collections(names, value)
+for _name, _arguments, _doc in (("get_collection", "key, scope=None", "The values of a collection of the default graph."),
+                                ("get_collection_ref", "key", "The list of a collection of the default graph."),
+                                ("add_to_collection", "name, value", "Adds to a collection of the default graph."),
+                                ("add_to_collections", "names, value", "Adds to several collections of the default graph.")):
+    exec("def %s(%s):\n    return _v1.get_default_graph().%s(%s)" % (_name, _arguments, _name, _arguments.replace("=None", "")))
+    globals()[_name].__doc__ = _doc
 
 
 def is_variable_initialized(variable):
@@ -97,6 +85,21 @@ def _given(name):
     return property(lambda self: self.__dict__.get("_given_" + name))
 
 
+def _giver(name, doc):
+    def give(self, value):
+        self.__dict__["_given_" + name] = value
+    give.__name__, give.__doc__ = "set_" + name, doc
+    return give
+
+
+def _of_scope(key):
+    def found(self):
+        """Those of the scope."""
+        return self.get_collection(getattr(GraphKeys, key))
+    found.__name__ = key.lower()
+    return found
+
+
 class _ScopeMembers:
     """What is put onto the type tf.compat.v1.VariableScope: what Python gave, and what collections tell."""
 
@@ -109,37 +112,16 @@ class _ScopeMembers:
         self.__dict__["_given_initializer"] = value
         self._set_initializer(_as_initializer(value))
 
-    def set_regularizer(self, value):
-        """The regularizer of variables that are given none."""
-        self.__dict__["_given_regularizer"] = value
-
-    def set_use_resource(self, value):
-        """Accepted: all variables are resources."""
-        self.__dict__["_given_use_resource"] = value
-
-    def set_partitioner(self, value):
-        """What cuts variables that are given no partitioner."""
-        self.__dict__["_given_partitioner"] = value
-
-    def set_custom_getter(self, value):
-        """What get_variable calls."""
-        self.__dict__["_given_custom_getter"] = value
+    set_regularizer = _giver("regularizer", "The regularizer of variables that are given none.")
+    set_use_resource = _giver("use_resource", "Accepted: all variables are resources.")
+    set_partitioner = _giver("partitioner", "What cuts variables that are given no partitioner.")
+    set_custom_getter = _giver("custom_getter", "What get_variable calls.")
 
     def get_collection(self, name):
         """The members of a collection whose names begin with the scope's."""
         return get_collection(name, self.name + "/" if self.name else None)
 
-    def trainable_variables(self):
-        """Those of the scope."""
-        return self.get_collection(GraphKeys.TRAINABLE_VARIABLES)
-
-    def global_variables(self):
-        """Those of the scope."""
-        return self.get_collection(GraphKeys.GLOBAL_VARIABLES)
-
-    def local_variables(self):
-        """Those of the scope."""
-        return self.get_collection(GraphKeys.LOCAL_VARIABLES)
+    trainable_variables, global_variables, local_variables = map(_of_scope, ("TRAINABLE_VARIABLES", "GLOBAL_VARIABLES", "LOCAL_VARIABLES"))
 
 
 class variable_scope:

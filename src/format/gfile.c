@@ -133,15 +133,13 @@ TW_API(gfile_makedirs, "io.gfile.makedirs|compat.v1.gfile.MakeDirs(path: str)",
        "Makes a directory and those it is in, unless they are there.")
 {
     tw__owned char *path = tw__strdup(args->path);
-    tw_status status = path ? TW_OK : TW_RESOURCE_EXHAUSTED;
-    for (char *at = path; status == TW_OK && at && (at = strchr(at + 1, '/'));) {
+    TW_NEED(path);
+    for (char *at = path; at && (at = strchr(at + 1, '/'));) {
         *at = '\0';
-        status = make_directory(path);
+        TW_TRY(make_directory(path));
         *at = '/';
     }
-    if (status == TW_OK)
-        status = make_directory(path);
-    return status;
+    return make_directory(path);
 }
 
 TW_API(gfile_remove, "io.gfile.remove|compat.v1.gfile.Remove(path: str)", "Deletes a file.")

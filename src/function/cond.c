@@ -165,29 +165,30 @@ static tw_status keeping_branch(void *context, tw_tensor *const *arguments, __at
     keeping *k = context;
     branch_form *form = k->form;
     tw__function *forward = form->branches[k->which]->forward;
-    tw_tensor **results = tw__alloc_array((size_t)form->all + 1, sizeof *results);
-    tw__owned tw_tensor **own = tw__alloc_array((size_t)forward->output_count + 1, sizeof *own);
-    tw_status status = results && own ? tw__function_call_plain(forward, arguments, own) : TW_RESOURCE_EXHAUSTED;
+    tw_tensor **results = *outputs = tw__alloc_array((size_t)form->all + 1, sizeof *results);
+    tw__held tw_tensor **own = tw__held_new((size_t)forward->output_count);
+    TW_NEED(results && own);
+    TW_TRY(tw__function_call_plain(forward, arguments, own));
     int at = 0, mine = form->results;
-    for (int i = 0; status == TW_OK && i < form->results; i++)
-        results[at++] = own[i];
+    *output_count = form->all;
+    for (int i = 0; i < form->results; i++)
+        results[at++] = TW_TAKE(own[i]);
     for (int side = 0; side < form->count; side++) {
         const tw__function *other = form->branches[side]->forward;
-        for (int i = 0; status == TW_OK && i < form->extras[side]; i++) {
+        for (int i = 0; i < form->extras[side]; i++) {
             if (side == k->which) {
-                results[at++] = own[mine++];
+                results[at++] = TW_TAKE(own[mine]);
+                mine++;
                 continue;
             }
             tw_dtype dtype = tw__function_output_dtype(other, form->results + i);
             tw_shape none = dtype == TW_VARIANT ? TW_SCALAR : TW_UNKNOWN_SHAPE;
             results[at] = tw__call(&tw__op_FakeParam, NULL, 0, TW_WITH(TW_A_TYPE("dtype", dtype), TW_A_SHAPE("shape", &none)), 2);
-            status = results[at] ? TW_OK : tw__error_status();
+            TW_NEED(results[at]);
             at++;
         }
     }
-    *outputs = results;
-    *output_count = results ? at : 0;
-    return status;
+    return TW_OK;
 }
 
 static tw__function *keep(branch_form *form, int which)
@@ -238,28 +239,25 @@ static tw_status enrich_with(tw__node *node, tw__function *const *branches, cons
 
 static branch_form *make_form(const tw__node *rich)
 {
-    branch_form *form = tw__object_new(&form_class);
+    tw_auto branch_form *form = tw__object_new(&form_class);
     if (!form)
         return NULL;
     int count = count_of(rich->op, rich->attrs);
     form->branches = tw__alloc_array((size_t)count, sizeof *form->branches);
     form->extras = tw__alloc_array((size_t)count, sizeof *form->extras);
-    tw_status status = form->branches && form->extras ? TW_OK : TW_RESOURCE_EXHAUSTED;
+    if (!(form->branches && form->extras))
+        return NULL;
     form->all = form->results = rich->output_count;
-    for (int i = 0; status == TW_OK && i < count; i++) {
+    for (int i = 0; i < count; i++) {
         form->branches[i] = tw_retain(branch_of(rich->op, rich->attrs, i));
         form->count = i + 1;
-        status = tw__function_differentiate(form->branches[i]);
-        if (status == TW_OK)
-            form->extras[i] = form->branches[i]->forward->output_count - rich->output_count;
+        if (tw__function_differentiate(form->branches[i]) != TW_OK)
+            return NULL;
+        form->extras[i] = form->branches[i]->forward->output_count - rich->output_count;
         form->all += form->extras[i];
     }
-    if (status == TW_OK) {
-        form->lower = tw_retain(form->branches[0]->form);
-        return form;
-    }
-    tw_release(form);
-    return NULL;
+    form->lower = tw_retain(form->branches[0]->form);
+    return TW_TAKE(form);
 }
 
 static tw_status enrich(tw__node *node)
@@ -317,29 +315,24 @@ static tw_status backward_branch(void *context, __attribute__((unused)) tw_tenso
         shift += form->extras[i];
     tw__owned tw_tensor **own = tw__alloc_array((size_t)f->forward->output_count + 1, sizeof *own);
     tw__held tw_tensor **gradients = tw__held_new((size_t)g->input_count);
-    tw_tensor **results = tw__alloc_array((size_t)g->input_count + 1, sizeof *results);
-    tw_status status = own && gradients && results ? TW_OK : TW_RESOURCE_EXHAUSTED;
-    for (int i = 0; status == TW_OK && i < f->forward->output_count; i++)
+    tw_tensor **results = *outputs = tw__alloc_array((size_t)g->input_count + 1, sizeof *results);
+    TW_NEED(own && gradients && results);
+    for (int i = 0; i < f->forward->output_count; i++)
         own[i] = b->outputs[i < form->results ? i : i + shift];
-    if (status == TW_OK)
-        status = tw__derivative_call(f->derivative, g->inputs + 1, own, b->out_grads, gradients);
-    int made = 0;
-    for (int i = 1; status == TW_OK && i < g->input_count; i++) {
+    TW_TRY(tw__derivative_call(f->derivative, g->inputs + 1, own, b->out_grads, gradients));
+    for (int i = 1; i < g->input_count; i++) {
         const tw__function *other = b->given[i];
         if (!other)
             continue;
         tw_tensor *mine = gradients[i - 1];
         if (mine)
-            results[made] = tw__slices_dense(mine);
+            results[*output_count] = tw__slices_dense(mine);
         else
-            results[made] = zero_gradient(g->inputs[i], tw__function_output_dtype(other->derivative->backward,
-                                                                                  other->derivative->sources[i - 1]));
-        if (!results[made++])
-            status = tw__error_status();
+            results[*output_count] = zero_gradient(g->inputs[i], tw__function_output_dtype(other->derivative->backward,
+                                                                                           other->derivative->sources[i - 1]));
+        TW_NEED(results[(*output_count)++]);
     }
-    *outputs = results;
-    *output_count = results ? made : 0;
-    return status;
+    return TW_OK;
 }
 
 static tw_status gradient_in_graph(tw__gradient *g, tw__node *node, branch_form *form)

@@ -64,27 +64,19 @@ static tw_status build(bool by_case, tw_tensor *selector, tw__function **branche
     TW_TRY(check_alike(by_case, branches, count));
     tw__owned tw_tensor **captures = NULL;
     int captured = 0;
-    tw_status status = TW_OK;
-    for (int b = 0; status == TW_OK && b < count; b++)
-        status = tw__control_unite(&captures, &captured, branches[b]);
+    for (int b = 0; b < count; b++)
+        TW_TRY(tw__control_unite(&captures, &captured, branches[b]));
     tw__owned tw_tensor **inputs = tw__alloc_array((size_t)captured + 2, sizeof *inputs);
-    *outputs = tw__alloc_array((size_t)branches[0]->output_count + 1, sizeof **outputs);
-    if (!inputs || !*outputs)
-        status = TW_RESOURCE_EXHAUSTED;
-    if (status == TW_OK) {
-        inputs[0] = selector;
-        memcpy(inputs + 1, captures, (size_t)captured * sizeof *inputs);
-    }
-    for (int b = 0; status == TW_OK && b < count; b++)
-        status = tw__function_set_captures(branches[b], inputs + 1, captured);
-    if (status == TW_OK)
-        status = apply(by_case, branches, count, inputs, captured + 1, *outputs, branches[0]->output_count);
+    tw__owned tw_tensor **made = tw__alloc_array((size_t)branches[0]->output_count + 1, sizeof *made);
+    TW_NEED(inputs && made);
+    inputs[0] = selector;
+    memcpy(inputs + 1, captures, (size_t)captured * sizeof *inputs);
+    for (int b = 0; b < count; b++)
+        TW_TRY(tw__function_set_captures(branches[b], inputs + 1, captured));
+    TW_TRY(apply(by_case, branches, count, inputs, captured + 1, made, branches[0]->output_count));
     *output_count = branches[0]->output_count;
-    if (status != TW_OK) {
-        tw__free(*outputs);
-        *outputs = NULL;
-    }
-    return status;
+    *outputs = TW_TAKE(made);
+    return TW_OK;
 }
 
 static tw_status trace_and_build(bool by_case, tw_tensor *selector, const tw__branch *branches, int count, tw_tensor ***outputs,

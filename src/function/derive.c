@@ -232,17 +232,17 @@ static tw_status find_order(const walk *w, size_t *order, size_t *order_count)
                      *pending = tw__alloc_array(w->count + 1, sizeof *pending);
     tw__owned bool *between = tw__alloc_array(w->count + 1, sizeof *between),
                    *queued = tw__alloc_array(w->count + 1, sizeof *queued);
-    tw_status status = owner && pending && between && queued ? TW_OK : TW_RESOURCE_EXHAUSTED;
-    for (size_t i = 0; status == TW_OK && i < w->count; i++) {
+    TW_NEED(owner && pending && between && queued);
+    for (size_t i = 0; i < w->count; i++) {
         for (int64_t k = w->first_output[i]; k < w->first_output[i + 1]; k++)
             owner[k] = i;
     }
-    for (int i = 0; status == TW_OK && i < w->d->target_count; i++) {
+    for (int i = 0; i < w->d->target_count; i++) {
         int64_t number = number_of(w, w->d->targets[i]);
         if (number >= 0)
             between[owner[number]] = true;
     }
-    for (size_t i = status == TW_OK ? w->count : 0; i-- > 0;) {
+    for (size_t i = w->count; i-- > 0;) {
         bool reached = false;
         for (int64_t k = w->first_output[i]; k < w->first_output[i + 1]; k++)
             reached |= w->reached[k];
@@ -255,7 +255,7 @@ static tw_status find_order(const walk *w, size_t *order, size_t *order_count)
         }
     }
     size_t count = 0;
-    for (int i = 0; status == TW_OK && i < w->d->target_count; i++) {
+    for (int i = 0; i < w->d->target_count; i++) {
         int64_t number = number_of(w, w->d->targets[i]);
         size_t node = number >= 0 ? owner[number] : 0;
         if (number < 0 || !between[node] || pending[node] || queued[node])
@@ -273,7 +273,7 @@ static tw_status find_order(const walk *w, size_t *order, size_t *order_count)
         }
     }
     *order_count = count;
-    return status;
+    return TW_OK;
 }
 
 static tw_status go_back(walk *w)

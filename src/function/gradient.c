@@ -39,19 +39,18 @@ typedef struct backward_body {
 } backward_body;
 
 /* Puts a gradient behind the results: the tensor, or the three of slices. Takes it. */
-static tw_status put_result(tw_tensor *gradient, tw_tensor **results, int *count, bool *sliced)
+static void put_result(tw_tensor *gradient, tw_tensor **results, int *count, bool *sliced)
 {
     struct tw_indexed_slices *slices = tw__slices_of(gradient);
     *sliced = slices != NULL;
     if (!slices) {
         results[(*count)++] = gradient;
-        return TW_OK;
+        return;
     }
     results[(*count)++] = tw_retain(slices->values);
     results[(*count)++] = tw_retain(slices->indices);
     results[(*count)++] = tw_retain(slices->dense_shape);
     tw_release(gradient);
-    return TW_OK;
 }
 
 /* Arguments: the gradients of f's results that carry them, in order. */
@@ -63,32 +62,28 @@ static tw_status trace_backward(void *context, tw_tensor *const *arguments, int 
     tw__owned tw__edge *targets = tw__alloc_array((size_t)f->output_count + 1, sizeof *targets);
     tw__owned tw__edge *sources = tw__alloc_array((size_t)f->input_count + 1, sizeof *sources);
     tw__owned tw_tensor **gradients = tw__alloc_array((size_t)f->input_count + 1, sizeof *gradients);
-    tw_tensor **results = tw__alloc_array(3 * (size_t)f->input_count + 1, sizeof *results);
-    tw_status status = targets && sources && gradients && results ? TW_OK : TW_RESOURCE_EXHAUSTED;
+    tw_tensor **results = *outputs = tw__alloc_array(3 * (size_t)f->input_count + 1, sizeof *results);
+    TW_NEED(targets && sources && gradients && results);
     int count = 0;
-    for (int i = 0; status == TW_OK && i < f->output_count; i++) {
+    for (int i = 0; i < f->output_count; i++) {
         if (tw__function_carries(tw__function_output_dtype(f, i)))
             targets[count++] = f->outputs[i];
     }
-    for (int i = 0; status == TW_OK && i < f->input_count; i++)
+    for (int i = 0; i < f->input_count; i++)
         sources[i] = (tw__edge){ tw__dtype_differentiable(f->inputs[i]->out_dtypes[0]) ? f->inputs[i] : NULL, 0 };
-    if (status == TW_OK)
-        status = tw__derive(&(tw__derivation){ .graph = f->graph,
-                                               .targets = targets,
-                                               .seeds = arguments,
-                                               .target_count = argument_count,
-                                               .sources = sources,
-                                               .source_count = f->input_count },
-                            gradients);
-    int made = 0;
-    for (int i = 0; status == TW_OK && i < f->input_count; i++) {
-        b->d->sources[i] = gradients[i] ? made : -1;
+    TW_TRY(tw__derive(&(tw__derivation){ .graph = f->graph,
+                                         .targets = targets,
+                                         .seeds = arguments,
+                                         .target_count = argument_count,
+                                         .sources = sources,
+                                         .source_count = f->input_count },
+                      gradients));
+    for (int i = 0; i < f->input_count; i++) {
+        b->d->sources[i] = gradients[i] ? *output_count : -1;
         if (gradients[i])
-            status = put_result(gradients[i], results, &made, &b->d->sliced[i]);
+            put_result(gradients[i], results, output_count, &b->d->sliced[i]);
     }
-    *outputs = results;
-    *output_count = results ? made : 0;
-    return status;
+    return TW_OK;
 }
 
 /* F with these edges as further outputs. */
@@ -180,28 +175,26 @@ static tw_status differentiate(tw__function *f)
         d->sources = tw__alloc_array((size_t)f->input_count + 1, sizeof *d->sources);
         d->sliced = tw__alloc_array((size_t)f->input_count + 1, sizeof *d->sliced);
     }
-    tw_status status = d && d->sources && d->sliced && dtypes && shapes ? TW_OK : TW_RESOURCE_EXHAUSTED;
+    TW_NEED(d && d->sources && d->sliced && dtypes && shapes);
     int count = 0;
-    for (int i = 0; status == TW_OK && i < f->output_count; i++) {
+    for (int i = 0; i < f->output_count; i++) {
         if (tw__function_carries(tw__function_output_dtype(f, i))) {
             dtypes[count] = tw__function_output_dtype(f, i);
             shapes[count++] = *tw__function_output_shape(f, i);
         }
     }
-    char *name = status == TW_OK ? tw__format("%s_backward", f->name) : NULL;
-    if (name) {
-        tw__graph *outer = tw__tracing, *first = detached(f, outer);
-        if (first) /* so that gradients out of the file find values of the functions that call f */
-            first->outer = outer;
-        tw__tracing = f->graph; /* encloses backward's graph, so that f's values can be captured */
-        d->backward = tw__function_trace(name, dtypes, shapes, count, trace_backward, &(backward_body){ f, d });
-        tw__tracing = outer;
-        if (first)
-            first->outer = NULL;
-        status = d->backward ? connect(f, d) : tw__error_status();
-    }
-    tw__free(name);
-    return status == TW_OK && !name ? TW_RESOURCE_EXHAUSTED : status;
+    tw__owned char *name = tw__format("%s_backward", f->name);
+    TW_NEED(name);
+    tw__graph *outer = tw__tracing, *first = detached(f, outer);
+    if (first) /* so that gradients out of the file find values of the functions that call f */
+        first->outer = outer;
+    tw__tracing = f->graph; /* encloses backward's graph, so that f's values can be captured */
+    d->backward = tw__function_trace(name, dtypes, shapes, count, trace_backward, &(backward_body){ f, d });
+    tw__tracing = outer;
+    if (first)
+        first->outer = NULL;
+    TW_NEED(d->backward);
+    return connect(f, d);
 }
 
 tw_status tw__function_differentiate(tw__function *f)
@@ -241,40 +234,39 @@ tw_status tw__derivative_call(tw__derivative *d, tw_tensor *const *inputs, tw_te
 {
     tw__function *backward = d->backward;
     tw__owned tw_tensor **arguments = tw__alloc_array((size_t)backward->input_count + 1, sizeof *arguments);
+    tw__held tw_tensor **given = tw__held_new((size_t)d->targets);
     tw__held tw_tensor **results = tw__held_new((size_t)backward->output_count);
-    tw_status status = arguments && results ? TW_OK : TW_RESOURCE_EXHAUSTED;
+    TW_NEED(arguments && given && results);
     int own = 0, carrying = 0;
     for (int i = 0; i < d->targets; i++)
         carrying += tw__function_carries(outputs[i]->dtype);
-    if (status == TW_OK && carrying != backward->argument_count) /* a node of a file may say other dtypes than its function */
-        status = tw__fail(TW_INVALID_ARGUMENT, "%s: %d results of the call have a dtype with gradients, of the function %d",
-                          backward->name, carrying, backward->argument_count);
-    for (int i = 0; status == TW_OK && i < d->targets; i++) {
+    if (carrying != backward->argument_count) /* a node of a file may say other dtypes than its function */
+        return tw__fail(TW_INVALID_ARGUMENT, "%s: %d results of the call have a dtype with gradients, of the function %d",
+                        backward->name, carrying, backward->argument_count);
+    for (int i = 0; i < d->targets; i++) {
         if (!tw__function_carries(outputs[i]->dtype))
             continue;
-        arguments[own] = out_grads[i] ? tw_retain(out_grads[i]) : TW_CALL(ZerosLike, outputs[i]);
-        status = arguments[own] ? TW_OK : tw__error_status();
+        given[own] = out_grads[i] ? tw_retain(out_grads[i]) : TW_CALL(ZerosLike, outputs[i]);
+        TW_NEED(given[own]);
+        arguments[own] = given[own];
         own++;
     }
-    for (int i = 0; status == TW_OK && i < backward->input_count - backward->argument_count; i++) {
+    for (int i = 0; i < backward->input_count - backward->argument_count; i++) {
         int place = d->captures[i];
         arguments[backward->argument_count + i] = place == INT32_MIN ? backward->captures[i]
                                                   : place < 0        ? inputs[-1 - place]
                                                                      : outputs[place];
     }
-    if (status == TW_OK)
-        status = tw__function_call_given(backward, arguments, results);
-    for (int i = 0; arguments && i < own; i++)
-        tw_release(arguments[i]);
-    for (int i = 0; status == TW_OK && i < d->input_count; i++) {
+    TW_TRY(tw__function_call_given(backward, arguments, results));
+    for (int i = 0; i < d->input_count; i++) {
         int source = d->sources[i];
-        if (source >= 0)
-            in_grads[i] = d->sliced[i] ? tw__slices_make(results[source], results[source + 1], results[source + 2])
-                                       : tw_retain(results[source]);
-        if (source >= 0 && !in_grads[i])
-            status = tw__error_status();
+        if (source < 0)
+            continue;
+        in_grads[i] = d->sliced[i] ? tw__slices_make(results[source], results[source + 1], results[source + 2])
+                                   : tw_retain(results[source]);
+        TW_NEED(in_grads[i]);
     }
-    return status;
+    return TW_OK;
 }
 
 /* ---- the ops ---- */
@@ -321,9 +313,9 @@ static tw_status enrich(tw__node *node, const tw__function *forward)
     tw_attr attrs[TW_MAX_ATTRS];
     tw__owned tw_dtype *dtypes = tw__alloc_array((size_t)forward->output_count + 1, sizeof *dtypes);
     tw__owned tw_shape *shapes = tw__alloc_array((size_t)forward->output_count + 1, sizeof *shapes);
-    tw_status status = dtypes && shapes ? TW_OK : TW_RESOURCE_EXHAUSTED;
+    TW_NEED(dtypes && shapes);
     memcpy(attrs, rich->attrs, (size_t)rich->attr_count * sizeof *attrs);
-    for (int i = 0; status == TW_OK && i < forward->output_count; i++) {
+    for (int i = 0; i < forward->output_count; i++) {
         dtypes[i] = tw__function_output_dtype(forward, i);
         shapes[i] = *tw__function_output_shape(forward, i);
     }
@@ -333,9 +325,7 @@ static tw_status enrich(tw__node *node, const tw__function *forward)
         else if (strcmp(attrs[i].name, "Tout") == 0)
             attrs[i] = TW_A_TYPES("Tout", dtypes, forward->output_count);
     }
-    if (status == TW_OK)
-        status = tw__node_enrich(node, attrs, rich->inputs, rich->input_count, dtypes, shapes, forward->output_count);
-    return status;
+    return tw__node_enrich(node, attrs, rich->inputs, rich->input_count, dtypes, shapes, forward->output_count);
 }
 
 /* Tapes that saw the call do not know its further outputs: they are told of a call that has only these. */
@@ -389,24 +379,17 @@ static tw_status call_gradient(tw__gradient *g)
             TW_TRY(enrich(node, f));
     }
     size_t count = (size_t)f->output_count;
-    tw__owned tw_tensor **outputs = tw__alloc_array(count + 1, sizeof *outputs),
-                        **in_grads = tw__alloc_array((size_t)g->input_count + 1, sizeof *in_grads);
+    tw__held tw_tensor **outputs = tw__held_new(count), **in_grads = tw__held_new((size_t)g->input_count);
     tw__owned tw_tensor **out_grads = tw__alloc_array(count + 1, sizeof *out_grads);
-    tw_status status =
-        outputs && in_grads && out_grads ? forward_outputs(g, node, f, (int)count, outputs) : TW_RESOURCE_EXHAUSTED;
-    if (status == TW_OK) {
-        memcpy(out_grads, g->output_grads, (size_t)targets * sizeof *out_grads);
-        status = tw__derivative_call(d, g->inputs, outputs, out_grads, in_grads);
+    TW_NEED(outputs && in_grads && out_grads);
+    TW_TRY(forward_outputs(g, node, f, (int)count, outputs));
+    memcpy(out_grads, g->output_grads, (size_t)targets * sizeof *out_grads);
+    TW_TRY(tw__derivative_call(d, g->inputs, outputs, out_grads, in_grads));
+    for (int i = 0; i < g->input_count; i++) {
+        if (g->wanted[i])
+            g->input_grads[i] = TW_TAKE(in_grads[i]);
     }
-    for (int i = 0; in_grads && i < g->input_count; i++) {
-        if (status == TW_OK && g->wanted[i])
-            g->input_grads[i] = in_grads[i];
-        else
-            tw_release(in_grads[i]);
-    }
-    for (size_t i = 0; outputs && i < count; i++)
-        tw_release(outputs[i]);
-    return status;
+    return TW_OK;
 }
 
 TW_OP(

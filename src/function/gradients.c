@@ -56,50 +56,49 @@ static tw_status through_graph(const tw_gradients_args *args, tw__graph *graph, 
     tw__owned tw__edge *sources = tw__alloc_array(xs + captures + 1, sizeof *sources),
                        *targets = tw__alloc_array(ys + 1, sizeof *targets);
     tw__owned tw__edge *stops = tw__alloc_array((size_t)args->stop_gradients.count + captures + 1, sizeof *stops);
-    tw__owned tw_tensor **seeds = tw__alloc_array(ys + 1, sizeof *seeds),
-                        **found = tw__alloc_array(xs + captures + 1, sizeof *found);
-    tw_status status = sources && targets && stops && seeds && found ? TW_OK : TW_RESOURCE_EXHAUSTED;
+    tw__owned tw_tensor **seeds = tw__alloc_array(ys + 1, sizeof *seeds);
+    tw__held tw_tensor **found = tw__held_new(xs + captures);
+    TW_NEED(sources && targets && stops && seeds && found);
     int target_count = 0, stop_count = 0;
-    for (size_t i = 0; status == TW_OK && i < ys; i++) {
+    for (size_t i = 0; i < ys; i++) {
         targets[target_count] = edge_in(graph, p->targets[i]);
         seeds[target_count] = p->seeds[i];
         target_count += targets[target_count].node != NULL;
     }
-    for (int64_t i = 0; status == TW_OK && i < args->stop_gradients.count; i++)
+    for (int64_t i = 0; i < args->stop_gradients.count; i++)
         stops[stop_count++] = edge_in(graph, tw__watched_tensor(args->stop_gradients.items[i]));
-    for (size_t i = 0; status == TW_OK && i < xs; i++)
+    for (size_t i = 0; i < xs; i++)
         sources[i] = edge_in(graph, tw__watched_tensor(args->xs.items[i]));
-    for (size_t i = 0; status == TW_OK && i < captures; i++) {
+    for (size_t i = 0; i < captures; i++) {
         const tw__node *inside = graph->captures[i].inside;
         if (tw__dtype_differentiable(inside->out_dtypes[0]))
             sources[xs + i] = (tw__edge){ graph->captures[i].inside, 0 };
     }
-    if (status == TW_OK && target_count)
-        status = tw__derive(&(tw__derivation){ .graph = graph,
-                                               .targets = targets,
-                                               .seeds = seeds,
-                                               .target_count = target_count,
-                                               .sources = sources,
-                                               .source_count = (int)(xs + captures),
-                                               .stops = stops,
-                                               .stop_count = stop_count },
-                            found);
-    for (size_t i = 0; status == TW_OK && i < xs; i++)
-        status = found[i] ? add_result(&results[i], found[i]) : TW_OK;
-    for (size_t i = 0; status == TW_OK && i < captures; i++) {
+    if (target_count)
+        TW_TRY(tw__derive(&(tw__derivation){ .graph = graph,
+                                             .targets = targets,
+                                             .seeds = seeds,
+                                             .target_count = target_count,
+                                             .sources = sources,
+                                             .source_count = (int)(xs + captures),
+                                             .stops = stops,
+                                             .stop_count = stop_count },
+                          found));
+    for (size_t i = 0; i < xs; i++)
+        if (found[i])
+            TW_TRY(add_result(&results[i], found[i]));
+    for (size_t i = 0; i < captures; i++) {
         tw_tensor *outside = graph->captures[i].outside;
         if (!found[xs + i])
             continue;
-        for (size_t k = 0; status == TW_OK && k < xs && !outside->node; k++) {
+        for (size_t k = 0; k < xs && !outside->node; k++) {
             if (same_value(outside, tw__watched_tensor(args->xs.items[k])))
-                status = add_result(&results[k], found[xs + i]);
+                TW_TRY(add_result(&results[k], found[xs + i]));
         }
-        if (status == TW_OK && outside->node)
-            status = add_pending(p, outside, found[xs + i]);
+        if (outside->node)
+            TW_TRY(add_pending(p, outside, found[xs + i]));
     }
-    for (size_t i = 0; found && i < xs + captures; i++)
-        tw_release(found[i]);
-    return status;
+    return TW_OK;
 }
 
 static tw_status zeros_where_none(tw_objects xs, tw_tensor **results)

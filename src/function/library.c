@@ -123,17 +123,17 @@ tw_status tw__library_keep(tw__library *library, const tw_string *names, size_t 
     tw__owned bool *needed = tw__alloc_array(message->node_count + 1, sizeof *needed);
     tw__owned size_t *queue = tw__alloc_array(message->node_count + 1, sizeof *queue);
     size_t queued = 0, kept = 0;
-    tw_status status = needed && queue ? TW_OK : TW_RESOURCE_EXHAUSTED;
-    for (size_t i = 0; status == TW_OK && i < message->node_count; i++)
-        status = tw__map_put(&places, message->nodes[i].name.data, message->nodes[i].name.size, (void *)(intptr_t)(i + 1));
-    for (size_t i = 0; status == TW_OK && i < count; i++)
+    TW_NEED(needed && queue);
+    for (size_t i = 0; i < message->node_count; i++)
+        TW_TRY(tw__map_put(&places, message->nodes[i].name.data, message->nodes[i].name.size, (void *)(intptr_t)(i + 1)));
+    for (size_t i = 0; i < count; i++)
         mark(&places, names[i], queue, &queued, needed);
-    for (size_t next = 0; status == TW_OK && next < queued; next++) {
+    for (size_t next = 0; next < queued; next++) {
         const tw__node_message *node = &message->nodes[queue[next]];
-        for (size_t k = 0; status == TW_OK && k < node->input_count; k++)
+        for (size_t k = 0; k < node->input_count; k++)
             mark(&places, node->inputs[k], queue, &queued, needed);
     }
-    for (size_t i = 0; status == TW_OK && i < message->node_count; i++) {
+    for (size_t i = 0; i < message->node_count; i++) {
         if (needed[i]) {
             message->nodes[kept++] = message->nodes[i];
         } else {
@@ -141,8 +141,8 @@ tw_status tw__library_keep(tw__library *library, const tw_string *names, size_t 
             tw__free(message->nodes[i].attrs);
         }
     }
-    message->node_count = status == TW_OK ? kept : message->node_count;
-    return status;
+    message->node_count = kept;
+    return TW_OK;
 }
 
 /* ---- building one function ---- */
@@ -379,14 +379,14 @@ tw__function *tw__library_function(tw__library *library, const char *name)
         tw__fail(TW_NOT_FOUND, "there is no function '%s' in the library", name);
         return NULL;
     }
-    tw__called list = { .library = library };
-    tw_status status = tw__library_add_called(&list, wanted);
-    if (status == TW_OK)
-        status = tw__library_build_called(&list);
-    if (status == TW_OK)
-        status = tw__library_build_gradients(library);
-    tw__free(list.items);
-    return status == TW_OK ? library->entries[index].function : NULL;
+    tw__auto(tw__called_end) tw__called list = { .library = library };
+    if (tw__library_add_called(&list, wanted) != TW_OK)
+        return NULL;
+    if (tw__library_build_called(&list) != TW_OK)
+        return NULL;
+    if (tw__library_build_gradients(library) != TW_OK)
+        return NULL;
+    return library->entries[index].function;
 }
 
 tw_status tw__library_add_to(tw__library *library, tw__graph *graph, const char *prefix, const tw__map *given, tw__build *build)
@@ -402,25 +402,20 @@ tw_status tw__library_add_to(tw__library *library, tw__graph *graph, const char 
                           .guard = library->guard,
                           .own_gradient = tw__library_own_gradient,
                           .gradient_context = library };
-    tw__called list = { .library = library };
-    tw_status status = tw__library_find_called(&list, message->nodes, message->node_count);
-    if (status == TW_OK)
-        status = tw__library_build_called(&list);
-    tw__free(list.items);
-    if (status == TW_OK)
-        status = tw__graph_build(build);
-    return status == TW_OK ? tw__library_build_gradients(library) : status;
+    tw__auto(tw__called_end) tw__called list = { .library = library };
+    TW_TRY(tw__library_find_called(&list, message->nodes, message->node_count));
+    TW_TRY(tw__library_build_called(&list));
+    TW_TRY(tw__graph_build(build));
+    return tw__library_build_gradients(library);
 }
 
 tw__graph *tw__graphdef_read(tw__library *library)
 {
-    tw__graph *graph = tw__graph_new(NULL);
-    tw__build build = { 0 };
-    tw_status status = graph ? tw__library_add_to(library, graph, NULL, NULL, &build) : TW_RESOURCE_EXHAUSTED;
-    tw__build_end(&build);
-    if (status != TW_OK) {
-        tw_release(graph);
+    tw_auto tw__graph *graph = tw__graph_new(NULL);
+    tw__auto(tw__build_end) tw__build build = { 0 };
+    if (!graph)
         return NULL;
-    }
-    return graph;
+    if (tw__library_add_to(library, graph, NULL, NULL, &build) != TW_OK)
+        return NULL;
+    return TW_TAKE(graph);
 }

@@ -54,29 +54,29 @@ tw_status tw__library_own_gradient(void *context, const tw__build *build, tw__no
 static tw_status reaches_itself(tw__library *library, size_t gradient, bool *result)
 {
     const tw__graph_message *message = &library->message;
-    tw__called list = { .library = library };
+    *result = false;
+    tw__auto(tw__called_end) tw__called list = { .library = library };
     tw__owned bool *seen = tw__alloc_array(message->function_count + 1, sizeof *seen);
     tw_string name = { library->gradients[gradient]->name, strlen(library->gradients[gradient]->name) };
-    tw_status status = seen ? tw__library_add_called(&list, name) : TW_RESOURCE_EXHAUSTED;
-    *result = false;
-    for (size_t next = 0; status == TW_OK && !*result && next < list.count; next++) {
+    TW_NEED(seen);
+    TW_TRY(tw__library_add_called(&list, name));
+    for (size_t next = 0; !*result && next < list.count; next++) {
         const tw__function_message *function = &message->functions[list.items[next]];
         if (seen[list.items[next]])
             continue;
         seen[list.items[next]] = true;
-        status = tw__library_find_called(&list, function->nodes, function->node_count);
-        for (size_t i = 0; status == TW_OK && i < function->node_count; i++) {
+        TW_TRY(tw__library_find_called(&list, function->nodes, function->node_count));
+        for (size_t i = 0; i < function->node_count; i++) {
             tw_string type = tw__gradient_note(&function->nodes[i]);
             size_t place = type.size ? (size_t)(intptr_t)tw__map_get(&library->gradient_types, type.data, type.size) : 0;
             *result |= place == gradient + 1;
             if (place && library->gradients[place - 1]->name) {
                 const char *inner = library->gradients[place - 1]->name;
-                status = tw__library_add_called(&list, (tw_string){ inner, strlen(inner) });
+                TW_TRY(tw__library_add_called(&list, (tw_string){ inner, strlen(inner) }));
             }
         }
     }
-    tw__free(list.items);
-    return status;
+    return TW_OK;
 }
 
 static tw_status build_gradient(tw__library *library, size_t gradient)
@@ -86,15 +86,12 @@ static tw_status build_gradient(tw__library *library, size_t gradient)
     TW_TRY(reaches_itself(library, gradient, &circle));
     if (circle)
         return tw__fail(TW_INVALID_ARGUMENT, "the gradient function '%s' uses itself", registered->name);
-    tw__called list = { .library = library };
+    tw__auto(tw__called_end) tw__called list = { .library = library };
     tw_string name = { registered->name, strlen(registered->name) };
-    tw_status status = tw__library_add_called(&list, name);
-    if (status == TW_OK)
-        status = tw__library_build_called(&list);
-    tw__free(list.items);
-    if (status == TW_OK)
-        registered->function = tw_retain(library->entries[tw__library_find(library, name)].function);
-    return status;
+    TW_TRY(tw__library_add_called(&list, name));
+    TW_TRY(tw__library_build_called(&list));
+    registered->function = tw_retain(library->entries[tw__library_find(library, name)].function);
+    return TW_OK;
 }
 
 /* What can't be built is told to who asks for the gradient: most do not. */

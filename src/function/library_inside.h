@@ -34,6 +34,10 @@ typedef struct tw__called {
     size_t count, capacity;
     tw_string node; /* that calls, for errors */
 } tw__called;
+static inline void tw__called_end(tw__called *list)
+{
+    tw__free(list->items);
+}
 
 int tw__library_find(const tw__library *library, tw_string name); /* the function's index; -1 */
 /* Puts a function, or those that nodes call, into the list (a tw__called); NOT_FOUND if the library lacks it. */

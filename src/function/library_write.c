@@ -16,6 +16,16 @@ typedef struct writing {
     bool shapes;            /* nodes tell their shapes */
 } writing;
 
+static void writing_end(writing *w)
+{
+    for (size_t i = 0; i < w->count; i++)
+        tw__free(w->names[i]);
+    tw__free(w->names);
+    tw__free(w->functions);
+    tw__pointer_map_free(&w->places);
+    tw__map_free(&w->taken, NULL);
+}
+
 static uint64_t mix(uint64_t sum, const void *data, size_t size)
 {
     for (size_t i = 0; i < size; i++)
@@ -285,20 +295,19 @@ tw_status tw__graphdef_write(tw__text *text, const tw__graph *graph, unsigned ho
 tw_status tw__graphdef_write_all(tw__text *text, const tw__graph *graph, unsigned how, tw__function *const *functions,
                                  int function_count, tw__written_gradient *const *gradients, size_t gradient_count)
 {
-    writing w = { .shapes = how & TW_GRAPH_SHAPES };
-    tw_status status = TW_OK;
-    tw__text library = { 0 };
-    for (int i = 0; status == TW_OK && i < function_count; i++)
-        status = name_of(&w, functions[i]) ? TW_OK : tw__error_status();
-    for (size_t i = 0; status == TW_OK && i < gradient_count; i++)
-        status = name_of(&w, gradients[i]->function) ? TW_OK : tw__error_status();
+    tw__auto(writing_end) writing w = { .shapes = how & TW_GRAPH_SHAPES };
+    tw__auto(tw__text_free) tw__text library = { 0 };
+    for (int i = 0; i < function_count; i++)
+        TW_NEED(name_of(&w, functions[i]));
+    for (size_t i = 0; i < gradient_count; i++)
+        TW_NEED(name_of(&w, gradients[i]->function));
     tw__node_writer writer = { .ordered = how & TW_GRAPH_TRACED, .shapes = w.shapes, .functions = { name_of, &w } };
-    if (status == TW_OK && graph)
-        status = tw__graph_write_nodes(text, TW_GraphDef_node, graph, &writer);
-    for (size_t i = 0; status == TW_OK && i < w.count; i++)
-        status = write_function(&library, &w, i);
-    for (size_t i = 0; status == TW_OK && i < gradient_count; i++)
-        status = write_gradient(&library, &w, gradients[i]);
+    if (graph)
+        TW_TRY(tw__graph_write_nodes(text, TW_GraphDef_node, graph, &writer));
+    for (size_t i = 0; i < w.count; i++)
+        TW_TRY(write_function(&library, &w, i));
+    for (size_t i = 0; i < gradient_count; i++)
+        TW_TRY(write_gradient(&library, &w, gradients[i]));
     if (w.count)
         tw__put_GraphDef_library(text, library.data, library.size);
     size_t versions = tw__open_GraphDef_versions(text);
@@ -307,12 +316,5 @@ tw_status tw__graphdef_write_all(tw__text *text, const tw__graph *graph, unsigne
         tw__put_VersionDef_min_consumer(text, TW_GRAPH_MIN_CONSUMER);
     tw__close(text, versions);
     text->failed |= library.failed;
-    tw__text_free(&library);
-    for (size_t i = 0; i < w.count; i++)
-        tw__free(w.names[i]);
-    tw__free(w.names);
-    tw__free(w.functions);
-    tw__pointer_map_free(&w.places);
-    tw__map_free(&w.taken, NULL);
-    return status == TW_OK && text->failed ? TW_RESOURCE_EXHAUSTED : status;
+    return text->failed ? TW_RESOURCE_EXHAUSTED : TW_OK;
 }

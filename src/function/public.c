@@ -55,27 +55,21 @@ static tw_status call_body(void *context, tw_tensor *const *arguments, int count
 {
     const body_call *c = context;
     bool was_wrong = tw_error_code() != TW_OK;
-    tw_tensors given = tw__body_run(c->body, c->user, (tw_tensors){ (tw_tensor **)arguments, count });
-    if (given.count < 0 || (given.count == 0 && !was_wrong && tw_error_code() != TW_OK)) {
-        tw_tensors_free(&given);
+    tw__auto(tw_tensors_free) tw_tensors given = tw__body_run(c->body, c->user, (tw_tensors){ (tw_tensor **)arguments, count });
+    if (given.count < 0 || (given.count == 0 && !was_wrong && tw_error_code() != TW_OK))
         return tw_error_code() != TW_OK ? tw_error_code()
                                         : tw__fail(TW_INVALID_ARGUMENT, "%s: the body gave up without an error", c->what);
-    }
-    tw_status status = given.count < INT32_MAX
-                           ? TW_OK
-                           : tw__fail(TW_INVALID_ARGUMENT, "%s: the body gave %lld tensors", c->what, (long long)given.count);
-    for (int64_t i = 0; status == TW_OK && i < given.count; i++) {
+    if (given.count >= INT32_MAX)
+        return tw__fail(TW_INVALID_ARGUMENT, "%s: the body gave %lld tensors", c->what, (long long)given.count);
+    for (int64_t i = 0; i < given.count; i++) {
         if (!given.items[i])
-            status = tw__fail(TW_INVALID_ARGUMENT, "%s: result %lld of the body is NULL", c->what, (long long)i);
+            return tw__fail(TW_INVALID_ARGUMENT, "%s: result %lld of the body is NULL", c->what, (long long)i);
     }
-    if (status == TW_OK && !given.items && !(given.items = tw__alloc_array(1, sizeof *given.items)))
-        status = TW_RESOURCE_EXHAUSTED;
-    if (status != TW_OK) {
-        tw_tensors_free(&given);
-        return status;
-    }
-    *outputs = given.items;
+    if (!given.items)
+        TW_NEED(given.items = tw__alloc_array(1, sizeof *given.items));
+    *outputs = TW_TAKE(given.items);
     *output_count = (int)given.count;
+    given.count = 0;
     return TW_OK;
 }
 
@@ -376,15 +370,18 @@ tw_tensors tw_switch_case(tw_tensor *index, const tw_body *bodies, int count, vo
         return out;
     tw__owned tw__branch *branches = tw__alloc_array((size_t)count, sizeof *branches);
     tw__owned body_call *calls = tw__alloc_array((size_t)count, sizeof *calls);
-    tw_status status = branches && calls ? TW_OK : TW_RESOURCE_EXHAUSTED;
-    for (int i = 0; status == TW_OK && i < count; i++) {
-        if (!bodies[i])
-            status = tw__fail(TW_INVALID_ARGUMENT, "tw_switch_case: body %d is NULL", i);
+    if (!(branches && calls))
+        return out;
+    for (int i = 0; i < count; i++) {
+        if (!bodies[i]) {
+            tw__fail(TW_INVALID_ARGUMENT, "tw_switch_case: body %d is NULL", i);
+            return out;
+        }
         calls[i] = (body_call){ bodies[i], user, "tw_switch_case" };
         branches[i] = (tw__branch){ call_body, &calls[i] };
     }
     int results = 0;
-    if (status == TW_OK && tw__switch(index, branches, count, &out.items, &results) == TW_OK)
+    if (tw__switch(index, branches, count, &out.items, &results) == TW_OK)
         out.count = results;
     return out;
 }
@@ -461,12 +458,15 @@ tw_tensors tw_case_(tw_tensors predicates, const tw_body *bodies, void *user, co
         return out;
     tw__owned tw__branch *branches = tw__alloc_array((size_t)count + 1, sizeof *branches);
     tw__owned body_call *calls = tw__alloc_array((size_t)count + 1, sizeof *calls);
-    tw_status status = branches && calls ? TW_OK : TW_RESOURCE_EXHAUSTED;
-    for (int i = 0; status == TW_OK && i <= count; i++) {
+    if (!(branches && calls))
+        return out;
+    for (int i = 0; i <= count; i++) {
         calls[i] = (body_call){ i < count ? bodies[i] : args->otherwise, user, "tw_case" };
         branches[i] = (tw__branch){ call_body, &calls[i] };
-        if (i < count && !bodies[i])
-            status = tw__fail(TW_INVALID_ARGUMENT, "tw_case: body %d is NULL", i);
+        if (i < count && !bodies[i]) {
+            tw__fail(TW_INVALID_ARGUMENT, "tw_case: body %d is NULL", i);
+            return out;
+        }
     }
     tw__choice choice = { .predicates = predicates.items,
                           .branches = branches,
@@ -474,7 +474,7 @@ tw_tensors tw_case_(tw_tensors predicates, const tw_body *bodies, void *user, co
                           .otherwise = args->otherwise != NULL,
                           .exclusive = args->exclusive,
                           .name = args->name };
-    if (status == TW_OK && tw__case(&choice, &out.items, &results) == TW_OK)
+    if (tw__case(&choice, &out.items, &results) == TW_OK)
         out.count = results;
     return out;
 }

@@ -171,18 +171,16 @@ static tw_status run_loaded(tw__own_gradient *self, tw__gradient *g)
     const tw__node *node = g->output_count ? g->outputs[0]->node : NULL;
     TW_TRY(check(r, g, node));
     tw__held tw_tensor **inputs = tw__held_new((size_t)r->function->input_count);
-    tw__owned tw_tensor **results = tw__alloc_array(r->source_count + 1, sizeof *results);
-    tw_status status = inputs && results ? take_inputs(loaded, g, node, inputs) : TW_RESOURCE_EXHAUSTED;
-    if (status == TW_OK)
-        status = tw__function_call_given(r->function, inputs, results);
-    for (size_t i = 0; results && i < r->source_count; i++) {
+    tw__held tw_tensor **results = tw__held_new(r->source_count);
+    TW_NEED(inputs && results);
+    TW_TRY(take_inputs(loaded, g, node, inputs));
+    TW_TRY(tw__function_call_given(r->function, inputs, results));
+    for (size_t i = 0; i < r->source_count; i++) {
         tw_tensor **place = &g->input_grads[r->sources[i]];
-        if (status == TW_OK && g->wanted[r->sources[i]] && !*place)
-            *place = results[i];
-        else
-            tw_release(results[i]);
+        if (g->wanted[r->sources[i]] && !*place)
+            *place = TW_TAKE(results[i]);
     }
-    return status;
+    return TW_OK;
 }
 
 tw__loaded_gradient *tw__loaded_gradient_new(tw__registered *registered)

@@ -79,13 +79,16 @@ static int64_t *read_vector(const tw_tensor *tensor, const char *what)
 static tw_tensor *gather_at_once(tw_tensor_array *array, const tw_tensor *indices)
 {
     tw__owned int64_t *places = read_vector(indices, "indices");
-    tw_status status = places ? TW_OK : tw__error_status();
-    for (int64_t i = 0; status == TW_OK && i < indices->count; i++) {
+    if (!places)
+        return NULL;
+    for (int64_t i = 0; i < indices->count; i++) {
         places[i] += places[i] < 0 ? array->count : 0;
-        if (places[i] < 0 || places[i] >= array->count)
-            status = tw__fail(TW_INDEX_ERROR, "list index out of range");
+        if (places[i] < 0 || places[i] >= array->count) {
+            tw__fail(TW_INDEX_ERROR, "list index out of range");
+            return NULL;
+        }
     }
-    return status == TW_OK ? pack(items_of(array, places, indices->count), indices->count) : NULL;
+    return pack(items_of(array, places, indices->count), indices->count);
 }
 
 tw_tensor *tw__array_concat(tw_tensor_array *array, const char *name)
@@ -272,17 +275,16 @@ static tw_status check_lengths(const tw_tensor_array *array, const tw_tensor *va
         sum += counts[i] >= 0 && counts[i] < INT64_MAX / 2 - sum ? counts[i] : 0;
     const tw_shape *wrong = lengths->shape.rank != 1 ? &lengths->shape : &value->shape;
     tw__owned char *shape = dims_text(wrong);
-    tw_status status = shape ? TW_OK : TW_RESOURCE_EXHAUSTED;
-    if (status == TW_OK && lengths->shape.rank != 1)
-        status = tw__fail(TW_INVALID_ARGUMENT, "Expected lengths to be a vector, received shape: %s ", shape);
-    else if (status == TW_OK && value->shape.rank == 0)
-        status = tw__fail(TW_INVALID_ARGUMENT, "Expected value to be at least a vector, but received shape: %s ", shape);
-    else if (status == TW_OK && sum != value->shape.dims[0])
-        status = tw__fail(
+    TW_NEED(shape);
+    if (lengths->shape.rank != 1)
+        return tw__fail(TW_INVALID_ARGUMENT, "Expected lengths to be a vector, received shape: %s ", shape);
+    if (value->shape.rank == 0)
+        return tw__fail(TW_INVALID_ARGUMENT, "Expected value to be at least a vector, but received shape: %s ", shape);
+    if (sum != value->shape.dims[0])
+        return tw__fail(
             TW_INVALID_ARGUMENT,
             "Expected sum of lengths to be equal to values.shape[0], but sum of lengths is %lld and value's shape is: %s ",
             (long long)sum, shape);
-    TW_TRY(status);
     if (!array->dynamic && lengths->count != array->count)
         return tw__fail(
             TW_INVALID_ARGUMENT,
@@ -296,17 +298,20 @@ static tw_tensor_array *split_at_once(tw_tensor_array *array, tw_tensor *value, 
 {
     tw__owned int64_t *counts = read_vector(lengths, "lengths");
     int64_t count = lengths->count;
-    tw_status status = counts ? check_lengths(array, value, lengths, counts) : tw__error_status();
-    tw__owned tw_tensor **pieces = status == TW_OK ? tw__alloc_array((size_t)count + 1, sizeof *pieces) : NULL;
+    if (!counts)
+        return NULL;
+    if (check_lengths(array, value, lengths, counts) != TW_OK)
+        return NULL;
+    tw__owned tw_tensor **pieces = tw__alloc_array((size_t)count + 1, sizeof *pieces);
     tw_auto tw_tensor *axis = tw_tensor_int(0);
     int made = (int)count;
-    status = pieces && axis ? status : tw__error_status();
-    if (status == TW_OK && count)
-        status =
-            tw__apply(&tw__op_SplitV, TW_IN(value, lengths, axis), 3, TW_WITH(TW_A_INT("num_split", count)), 1, pieces, &made);
-    if (status == TW_OK)
-        status = tw__array_replace(array, pieces, count);
-    return status == TW_OK ? tw_retain(array) : NULL;
+    if (!(pieces && axis))
+        return NULL;
+    if (count)
+        if (tw__apply(&tw__op_SplitV, TW_IN(value, lengths, axis), 3, TW_WITH(TW_A_INT("num_split", count)), 1, pieces, &made) !=
+            TW_OK)
+            return NULL;
+    return tw__array_replace(array, pieces, count) == TW_OK ? tw_retain(array) : NULL;
 }
 
 /* Pieces of one length tell the elements' shape. */

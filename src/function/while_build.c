@@ -135,40 +135,28 @@ static tw_status build(const tw__part *part, const tw__loop *loop, tw_tensor *co
         dtypes && arg_shapes ? tw__function_trace("while_cond", dtypes, arg_shapes, own, trace_cond, (void *)loop) : NULL;
     tw_auto tw__function *body =
         cond ? tw__function_trace("while_body", dtypes, arg_shapes, own, trace_body, (void *)loop) : NULL;
-    tw__owned tw_tensor **captures = NULL, **inputs = NULL, **results = NULL;
-    tw__owned tw_shape *shapes = NULL;
+    tw__owned tw_tensor **captures = NULL;
     int count = 0;
-    tw_status status = body ? tw__control_unite(&captures, &count, cond) : tw__error_status();
-    if (status == TW_OK)
-        status = tw__control_unite(&captures, &count, body);
-    if (status == TW_OK)
-        status = tw__function_set_captures(cond, captures, count);
-    if (status == TW_OK)
-        status = tw__function_set_captures(body, captures, count);
-    if (status == TW_OK)
-        status = tw__function_pass_captures(body);
+    TW_NEED(body);
+    TW_TRY(tw__control_unite(&captures, &count, cond));
+    TW_TRY(tw__control_unite(&captures, &count, body));
+    TW_TRY(tw__function_set_captures(cond, captures, count));
+    TW_TRY(tw__function_set_captures(body, captures, count));
+    TW_TRY(tw__function_pass_captures(body));
     int all = own + count;
-    if (status == TW_OK) {
-        inputs = tw__alloc_array((size_t)all + 1, sizeof *inputs);
-        results = tw__alloc_array((size_t)all + 1, sizeof *results);
-        shapes = tw__alloc_array((size_t)all + 1, sizeof *shapes);
-        status = inputs && results && shapes ? TW_OK : TW_RESOURCE_EXHAUSTED;
-    }
-    for (int i = 0; status == TW_OK && i < all; i++) {
+    tw__owned tw_tensor **inputs = tw__alloc_array((size_t)all + 1, sizeof *inputs);
+    tw__held tw_tensor **results = tw__held_new((size_t)all);
+    tw__owned tw_shape *shapes = tw__alloc_array((size_t)all + 1, sizeof *shapes);
+    TW_NEED(inputs && results && shapes);
+    for (int i = 0; i < all; i++) {
         inputs[i] = i < own ? first[i] : captures[i - own];
         shapes[i] = i < own ? arg_shapes[i] : captures[i - own]->shape;
     }
-    if (status == TW_OK)
-        status = apply_while(part, cond, body, inputs, shapes, all, results);
-    if (status == TW_OK)
-        status = name_outputs(part, results, all);
-    for (int i = 0; results && i < all; i++) {
-        if (status == TW_OK && i >= OWN && i < own)
-            outputs[i - OWN] = results[i];
-        else
-            tw_release(results[i]);
-    }
-    return status;
+    TW_TRY(apply_while(part, cond, body, inputs, shapes, all, results));
+    TW_TRY(name_outputs(part, results, all));
+    for (int i = OWN; i < own; i++)
+        outputs[i - OWN] = TW_TAKE(results[i]);
+    return TW_OK;
 }
 
 /* Nothing is traced: the bodies are called as they are. */

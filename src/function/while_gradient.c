@@ -60,26 +60,25 @@ static tw_status kept_body(void *context, tw_tensor *const *arguments, int count
     loop_form *form = context;
     tw__function *body = form->body, *forward = body->forward;
     tw__held tw_tensor **all = tw__held_new((size_t)forward->output_count);
-    tw_tensor **results = tw__alloc_array((size_t)count + 1, sizeof *results);
-    tw_status status = all && results ? tw__function_call_plain(forward, arguments, all) : TW_RESOURCE_EXHAUSTED;
+    tw_tensor **results = *outputs = tw__alloc_array((size_t)count + 1, sizeof *results);
+    TW_NEED(all && results);
+    TW_TRY(tw__function_call_plain(forward, arguments, all));
+    *output_count = count;
     int first = first_stack(form);
-    for (int i = 0; status == TW_OK && i < body->output_count; i++)
+    for (int i = 0; i < body->output_count; i++)
         results[i] = tw_retain(all[i]);
-    if (status == TW_OK && form->counter == body->output_count) {
+    if (form->counter == body->output_count) {
         tw_auto tw_tensor *one = tw_tensor_int(1);
         results[form->counter] = TW_CALL(AddV2, arguments[form->counter], one);
-        status = results[form->counter] ? TW_OK : tw__error_status();
+        TW_NEED(results[form->counter]);
     }
-    for (int s = 0; status == TW_OK && s < form->stack_count; s++) {
+    for (int s = 0; s < form->stack_count; s++) {
         int place = form->stacked[s];
         tw_tensor *value = place < 0 ? arguments[-1 - place] : all[place];
         results[first + s] = TW_CALL(TensorListPushBack, arguments[first + s], value);
-        if (!results[first + s])
-            status = tw__error_status();
+        TW_NEED(results[first + s]);
     }
-    *outputs = results;
-    *output_count = results ? count : 0;
-    return status;
+    return TW_OK;
 }
 
 /* Whether value i goes round unchanged. */
@@ -255,27 +254,27 @@ static tw_status reverse_body(void *context, tw_tensor *const *arguments, int co
     loop_form *form = r->form;
     tw__function *body = form->body, *backward = body->derivative->backward;
     const int *sources = body->derivative->sources;
-    tw_tensor **results = tw__alloc_array((size_t)count + 1, sizeof *results);
+    tw_tensor **results = *outputs = tw__alloc_array((size_t)count + 1, sizeof *results);
     tw__held tw_tensor **items = tw__held_new((size_t)form->stack_count);
     tw__owned tw_tensor **in = tw__alloc_array((size_t)backward->input_count + 1, sizeof *in);
     tw__held tw_tensor **out = tw__held_new((size_t)backward->output_count);
-    tw_status status = results && items && in && out ? TW_OK : TW_RESOURCE_EXHAUSTED;
-    for (int s = 0; status == TW_OK && s < form->stack_count; s++)
-        status = pop(arguments[r->slot_count + s], stack_dtype(form, s), &results[r->slot_count + s], &items[s]);
+    TW_NEED(results && items && in && out);
+    *output_count = count;
+    for (int s = 0; s < form->stack_count; s++)
+        TW_TRY(pop(arguments[r->slot_count + s], stack_dtype(form, s), &results[r->slot_count + s], &items[s]));
     int real = 0;
-    for (int i = 0; status == TW_OK && i < body->output_count; i++) {
+    for (int i = 0; i < body->output_count; i++) {
         if (tw__function_carries(tw__function_output_dtype(body, i)))
             in[real++] = arguments[r->slot[i]];
     }
-    for (int i = 0; status == TW_OK && i < backward->input_count - backward->argument_count; i++) {
+    for (int i = 0; i < backward->input_count - backward->argument_count; i++) {
         int source = form->source[i];
         in[backward->argument_count + i] = source == INT32_MIN ? backward->captures[i]
                                            : source >= 0       ? items[source]
                                                                : r->g->inputs[-1 - source];
     }
-    if (status == TW_OK)
-        status = tw__function_call_plain(backward, in, out);
-    for (int i = 0; status == TW_OK && i < body->input_count; i++) {
+    TW_TRY(tw__function_call_plain(backward, in, out));
+    for (int i = 0; i < body->input_count; i++) {
         int slot = r->slot[i], source = sources[i];
         if (slot < 0)
             continue;
@@ -286,12 +285,9 @@ static tw_status reverse_body(void *context, tw_tensor *const *arguments, int co
             results[slot] = own ? tw__gradient_add(arguments[slot], own) : NULL;
         else
             results[slot] = own ? tw_retain(own) : TW_CALL(ZerosLike, arguments[slot]);
-        if (!results[slot])
-            status = tw__error_status();
+        TW_NEED(results[slot]);
     }
-    *outputs = results;
-    *output_count = results ? count : 0;
-    return status;
+    return TW_OK;
 }
 
 /* What the reverse loop begins with, for value i, whose last value this is. */
@@ -334,36 +330,27 @@ static tw_status run_backwards(tw__gradient *g, tw__node *node, loop_form *form)
     const tw__function *body = form->body;
     int all = first_stack(form) + form->stack_count, count = 0;
     size_t room = (size_t)all + 1;
-    reverse r = { g, form, tw__alloc_array(room, sizeof(int)), 0 };
-    tw__owned tw_tensor **values = tw__alloc_array(room, sizeof *values), **results = tw__alloc_array(room, sizeof *results);
-    tw__owned tw_tensor **last = tw__alloc_array(room, sizeof *last);
+    tw__owned int *slot = tw__alloc_array(room, sizeof *slot);
+    reverse r = { g, form, slot, 0 };
+    tw__held tw_tensor **values = tw__held_new(room), **results = tw__held_new(room), **last = tw__held_new(room);
     tw__owned tw_shape *shapes = tw__alloc_array(room, sizeof *shapes);
-    tw_status status =
-        r.slot && values && results && shapes && last ? tw__gradient_outputs(g, node, all, last) : TW_RESOURCE_EXHAUSTED;
-    if (status == TW_OK)
-        status = begin_backwards(&r, last, values, shapes, &count);
-    if (status == TW_OK)
-        status = tw__while(&(tw__loop){ .cond = always,
-                                        .body = reverse_body,
-                                        .body_context = &r,
-                                        .values = values,
-                                        .shapes = shapes,
-                                        .count = count,
-                                        .maximum = last[form->counter],
-                                        .trusted = true },
-                           results);
-    for (int i = 0; status == TW_OK && i < body->input_count && i < g->input_count; i++) {
+    TW_NEED(slot && values && results && shapes && last);
+    TW_TRY(tw__gradient_outputs(g, node, all, last));
+    TW_TRY(begin_backwards(&r, last, values, shapes, &count));
+    TW_TRY(tw__while(&(tw__loop){ .cond = always,
+                                  .body = reverse_body,
+                                  .body_context = &r,
+                                  .values = values,
+                                  .shapes = shapes,
+                                  .count = count,
+                                  .maximum = last[form->counter],
+                                  .trusted = true },
+                     results));
+    for (int i = 0; i < body->input_count && i < g->input_count; i++) {
         if (r.slot[i] >= 0 && g->wanted[i])
             g->input_grads[i] = tw_retain(results[r.slot[i]]);
     }
-    for (int i = 0; values && results && i < count; i++) {
-        tw_release(values[i]);
-        tw_release(results[i]);
-    }
-    for (int i = 0; last && i < all; i++)
-        tw_release(last[i]);
-    tw__free(r.slot);
-    return status;
+    return TW_OK;
 }
 
 tw_status tw__while_gradient(tw__gradient *g)

@@ -77,8 +77,8 @@ static tw_status find_frames(loops *all)
     tw__low_graph *graph = all->graph;
     size_t count;
     tw__owned int32_t *order = tw__low_order_loops(graph, &count);
-    tw_status status = order ? TW_OK : tw__error_status();
-    for (size_t i = 0; status == TW_OK && i < count; i++) {
+    TW_NEED(order);
+    for (size_t i = 0; i < count; i++) {
         const tw__low_node *node = &graph->nodes[order[i]];
         int32_t deepest = 0;
         for (size_t k = 0; k < node->input_count; k++) {
@@ -90,14 +90,14 @@ static tw_status find_frames(loops *all)
         if (tw__low_is(node, "Enter"))
             deepest = frame_named(all, deepest, text_attr(node, "frame_name"));
         else if (tw__low_is(node, "Exit") && deepest == 0)
-            status = tw__fail(TW_INVALID_ARGUMENT, "node '%.*s' (Exit) is in no loop", TW_SHOWN(node->name));
+            return tw__fail(TW_INVALID_ARGUMENT, "node '%.*s' (Exit) is in no loop", TW_SHOWN(node->name));
         else if (tw__low_is(node, "Exit"))
             deepest = all->frames[deepest].parent;
         if (deepest < 0)
-            status = TW_RESOURCE_EXHAUSTED;
+            return TW_RESOURCE_EXHAUSTED;
         all->frame_of[order[i]] = deepest < 0 ? 0 : deepest;
     }
-    return status;
+    return TW_OK;
 }
 
 /* ---- the parts of one loop ---- */

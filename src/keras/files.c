@@ -97,25 +97,25 @@ static tw_status collect(const char *directory, const char *before, bool follow_
 {
     enum { MOST = 1 << 20 };
     tw__auto(names_end) names directories = { 0 };
-    tw_status status = add(&directories, tw__strdup(""));
-    for (size_t i = 0; status == TW_OK && i < directories.count; i++) { /* the list grows while it is gone through */
+    TW_TRY(add(&directories, tw__strdup("")));
+    for (size_t i = 0; i < directories.count; i++) { /* the list grows while it is gone through */
         tw__owned char *path = tw__format("%s/%s", directory, directories.items[i]);
-        status = !path           ? tw__error_status()
-                 : i + 1 == MOST ? tw__fail(TW_RESOURCE_EXHAUSTED, "%s: there are too many directories", directory)
-                                 : list(path, directories.items[i], follow_links, wanted, NULL, &directories);
+        TW_TRY(!path           ? tw__error_status()
+               : i + 1 == MOST ? tw__fail(TW_RESOURCE_EXHAUSTED, "%s: there are too many directories", directory)
+                               : list(path, directories.items[i], follow_links, wanted, NULL, &directories));
     }
-    if (status == TW_OK)
-        qsort(directories.items, directories.count, sizeof *directories.items, by_text);
-    for (size_t i = 0; status == TW_OK && i < directories.count; i++) {
+    qsort(directories.items, directories.count, sizeof *directories.items, by_text);
+    for (size_t i = 0; i < directories.count; i++) {
         tw__auto(names_end) names files = { 0 };
         tw__owned char *path = tw__format("%s/%s", directory, directories.items[i]);
-        status = path ? list(path, directories.items[i], follow_links, wanted, &files, NULL) : tw__error_status();
+        TW_NEED(path);
+        TW_TRY(list(path, directories.items[i], follow_links, wanted, &files, NULL));
         if (files.count)
             qsort(files.items, files.count, sizeof *files.items, by_text);
-        for (size_t k = 0; status == TW_OK && k < files.count; k++)
-            status = add(found, tw__format("%s%s", before, files.items[k]));
+        for (size_t k = 0; k < files.count; k++)
+            TW_TRY(add(found, tw__format("%s%s", before, files.items[k])));
     }
-    return status;
+    return TW_OK;
 }
 
 /* Takes the names. */

@@ -383,18 +383,16 @@ tw_status tw__structured_leaves(const tw_value *value, tw_status (*each)(void *c
         return TW_OK;
     bool named = value->kind == TW_VALUE_DICT && value->list.count >= 2 && tw__string_is(value->list.items[0].s, TW_NAMED_TUPLE);
     int64_t step = value->kind == TW_VALUE_DICT ? 2 : 1, count = value->list.count / step;
-    const tw_value **order = tw__alloc_array((size_t)count + 1, sizeof *order);
+    tw__owned const tw_value **order = tw__alloc_array((size_t)count + 1, sizeof *order);
     if (!order)
         return TW_RESOURCE_EXHAUSTED;
     for (int64_t i = 0; i < count; i++)
         order[i] = &value->list.items[i * step];
     if (step == 2 && !named)
         qsort(order, (size_t)count, sizeof *order, by_key);
-    tw_status status = TW_OK;
-    for (int64_t i = 0; status == TW_OK && i < count; i++)
-        status = tw__structured_leaves(order[i] + (step - 1), each, context);
-    tw__free(order);
-    return status;
+    for (int64_t i = 0; i < count; i++)
+        TW_TRY(tw__structured_leaves(order[i] + (step - 1), each, context));
+    return TW_OK;
 }
 
 /* ---- specs ---- */

@@ -110,18 +110,17 @@ static tw_status next_element(void *user, tw_tensor *const *inputs, int input_co
     if (!p)
         return tw__fail(TW_NOT_FOUND, "tw_dataset_from_generator: there is no such pass");
     size_t scope = tw_scope_begin();
-    tw_tensors element = g->generate(p->state, p->index++);
+    tw__auto(tw_tensors_free) tw_tensors element = g->generate(p->state, p->index++);
     tw__scope_end_with(scope, (void *[]){ element.items }, 1);
     if (element.count < 0)
         return tw_error_code() != TW_OK ? tw_error_code()
                                         : tw__fail(TW_UNKNOWN, "tw_dataset_from_generator: the function failed without an error");
     if (element.count == 0)
         return tw__fail(TW_OUT_OF_RANGE, "the generator has ended");
-    tw_status status = check_element(g, element);
-    for (int i = 0; status == TW_OK && i < g->count; i++)
+    TW_TRY(check_element(g, element));
+    for (int i = 0; i < g->count; i++)
         outputs[i] = tw_retain(element.items[i]);
-    tw_tensors_free(&element);
-    return status;
+    return TW_OK;
 }
 
 static tw_status end_pass(void *user, tw_tensor *const *inputs, int input_count, tw_tensor **outputs, int output_count)

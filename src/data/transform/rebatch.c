@@ -130,25 +130,20 @@ static const tw__dataset_kind rebatch_kind = {
 static tw_status rebatch_compute(tw__kernel *kernel)
 {
     const tw_tensor *sizes = kernel->inputs[1];
-    rebatch_dataset *self = tw__dataset_make(kernel, &rebatch_kind, true);
-    tw_status status = self ? TW_OK : tw__error_status();
-    if (status == TW_OK && (sizes->shape.rank > 1 || !sizes->count))
-        status = tw__fail(TW_INVALID_ARGUMENT, "`batch_sizes` must be a scalar or a vector.");
-    if (status == TW_OK) {
-        self->drop_remainder = *(const bool *)kernel->inputs[2]->data;
-        self->sizes = tw__alloc_array((size_t)sizes->count, sizeof *self->sizes);
-        status = self->sizes ? TW_OK : tw__error_status();
-    }
-    for (; status == TW_OK && self->size_count < sizes->count; self->size_count++) {
+    tw_auto rebatch_dataset *self = tw__dataset_make(kernel, &rebatch_kind, true);
+    TW_NEED(self);
+    if (sizes->shape.rank > 1 || !sizes->count)
+        return tw__fail(TW_INVALID_ARGUMENT, "`batch_sizes` must be a scalar or a vector.");
+    self->drop_remainder = *(const bool *)kernel->inputs[2]->data;
+    self->sizes = tw__alloc_array((size_t)sizes->count, sizeof *self->sizes);
+    TW_NEED(self->sizes);
+    for (; self->size_count < sizes->count; self->size_count++) {
         self->sizes[self->size_count] = tw_tensor_int_at(sizes, self->size_count);
         if (self->sizes[self->size_count] < 1)
-            status = tw__fail(TW_INVALID_ARGUMENT, "Batch size must be greater than zero, but got %lld.",
-                              (long long)self->sizes[self->size_count]);
+            return tw__fail(TW_INVALID_ARGUMENT, "Batch size must be greater than zero, but got %lld.",
+                            (long long)self->sizes[self->size_count]);
     }
-    if (status == TW_OK)
-        return tw__dataset_give(kernel, self);
-    tw_release(self);
-    return status;
+    return tw__dataset_give(kernel, TW_TAKE(self));
 }
 
 TW_OP(RebatchDatasetV2, .inputs = "input_dataset: variant, batch_sizes: int64, drop_remainder: bool", .attrs = TW_ELEMENTS,

@@ -97,17 +97,13 @@ static tw_status restore_one(tw__kernel *kernel, tw__bundle_reader *reader, cons
 {
     tw__owned char *part = text_at(kernel->inputs[2], index);
     tw__slice slice;
-    tw_status status = part ? TW_OK : tw__error_status();
-    if (status == TW_OK && *part)
-        status = tw__slice_parse(part, &slice);
-    tw_auto tw_tensor *whole = status == TW_OK ? tw__bundle_read(reader, name) : NULL;
-    if (!whole)
-        status = tw__error_status();
-    else if (!*part)
-        kernel->outputs[index] = tw_retain(whole);
-    else if (!(kernel->outputs[index] = tw__slice_cut(name, whole, &slice)))
-        status = tw__error_status();
-    return status;
+    TW_NEED(part);
+    if (*part)
+        TW_TRY(tw__slice_parse(part, &slice));
+    tw_auto tw_tensor *whole = tw__bundle_read(reader, name);
+    TW_NEED(whole);
+    kernel->outputs[index] = *part ? tw__slice_cut(name, whole, &slice) : tw_retain(whole);
+    return kernel->outputs[index] ? TW_OK : tw__error_status();
 }
 
 static tw_status restore_all(tw__kernel *kernel, tw__bundle_reader *reader, const tw_attr *dtypes)

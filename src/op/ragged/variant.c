@@ -216,17 +216,14 @@ static tw_status give_values(tw__kernel *kernel, int64_t levels)
         shape = inner;
     }
     shape.dims[0] = rows;
-    tw_tensor *out = tw__tensor_empty(TW_ATTR(kernel, "Tvalues")->type, &shape);
-    tw_status status = out ? TW_OK : tw__error_status();
-    for (int64_t i = 0; status == TW_OK && i < count; i++) {
+    tw_auto tw_tensor *out = tw__tensor_empty(TW_ATTR(kernel, "Tvalues")->type, &shape);
+    TW_NEED(out);
+    for (int64_t i = 0; i < count; i++) {
         const tw_tensor *values = value_at(kernel, i, levels)->items[levels];
-        status = tw__list_copy_elements(out, at, values, 0, values->count);
+        TW_TRY(tw__list_copy_elements(out, at, values, 0, values->count));
         at += values->count;
     }
-    if (status == TW_OK)
-        return tw__output_take(kernel, kernel->output_count - 1, out);
-    tw_release(out);
-    return status;
+    return tw__output_take(kernel, kernel->output_count - 1, TW_TAKE(out));
 }
 
 static tw_status from_compute(tw__kernel *kernel)

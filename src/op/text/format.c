@@ -344,24 +344,21 @@ static tw_status format_compute(tw__kernel *kernel)
     tw__auto(tw__text_free) tw__text text = { 0 };
     const char *at = template.data, *end = template.data + template.size;
     int used = 0;
-    tw_status status = TW_OK;
-    while (status == TW_OK) {
+    for (;;) {
         const char *found =
             placeholder.size && at < end ? memmem(at, (size_t)(end - at), placeholder.data, placeholder.size) : NULL;
         tw__text_bytes(&text, at, (size_t)((found ? found : end) - at));
         if (!found)
             break;
         if (used < kernel->input_count)
-            status = tw__summarize(&text, kernel->inputs[used], summarize);
+            TW_TRY(tw__summarize(&text, kernel->inputs[used], summarize));
         used++;
         at = found + placeholder.size;
     }
-    if (status == TW_OK && used != kernel->input_count)
-        status = tw__fail(TW_INVALID_ARGUMENT, "num placeholders in template and num inputs must match: %d vs. %d", used,
-                          kernel->input_count);
-    if (status == TW_OK)
-        status = tw__string_from_text(kernel->outputs[0], 0, &text);
-    return status;
+    if (used != kernel->input_count)
+        return tw__fail(TW_INVALID_ARGUMENT, "num placeholders in template and num inputs must match: %d vs. %d", used,
+                        kernel->input_count);
+    return tw__string_from_text(kernel->outputs[0], 0, &text);
 }
 
 TW_OP(StringFormat, .inputs = "inputs: T", .outputs = "output: string",

@@ -157,34 +157,30 @@ static tw_status input_of(const tw__low_graph *graph, const tw__reference *r, si
 /* Nodes behind those that are there: the arguments, whose edges are their numbers. */
 static tw_status read_graph(tw__low_graph *graph, const tw__node_message *nodes, size_t count, const tw__map *arguments)
 {
-    tw__references references;
+    tw__auto(tw__references_free) tw__references references = { 0 };
     size_t base = graph->count;
     TW_TRY(TW_GROW(graph->nodes, graph->capacity, base + count + 1));
-    tw_status status = tw__references_find(&references, nodes, count, arguments != NULL, arguments);
-    for (size_t i = 0; status == TW_OK && i < count; i++) {
+    TW_TRY(tw__references_find(&references, nodes, count, arguments != NULL, arguments));
+    for (size_t i = 0; i < count; i++) {
         tw__low_node *node = &graph->nodes[graph->count++];
         const tw__node_message *m = &nodes[i];
         *node = (tw__low_node){ .name = m->name, .op = m->op, .device = m->device, .instead = -1 };
         if (tw__map_has(&graph->names, m->name.data, m->name.size))
-            status = tw__fail(TW_INVALID_ARGUMENT, "node '%.*s' has the name of an argument", TW_SHOWN(m->name));
-        if (status == TW_OK)
-            status = tw__map_put(&graph->names, m->name.data, m->name.size, (void *)(intptr_t)(base + i + 1));
-        if (status == TW_OK)
-            status = TW_GROW(node->attrs, node->attr_capacity, m->attr_count + 1);
-        if (status == TW_OK && m->attr_count)
+            return tw__fail(TW_INVALID_ARGUMENT, "node '%.*s' has the name of an argument", TW_SHOWN(m->name));
+        TW_TRY(tw__map_put(&graph->names, m->name.data, m->name.size, (void *)(intptr_t)(base + i + 1)));
+        TW_TRY(TW_GROW(node->attrs, node->attr_capacity, m->attr_count + 1));
+        if (m->attr_count)
             memcpy(node->attrs, m->attrs, m->attr_count * sizeof *m->attrs);
-        node->attr_count = status == TW_OK ? m->attr_count : 0;
+        node->attr_count = m->attr_count;
     }
-    for (size_t i = 0; status == TW_OK && i < count; i++) {
-        for (size_t k = references.first[i]; status == TW_OK && k < references.first[i + 1]; k++) {
+    for (size_t i = 0; i < count; i++) {
+        for (size_t k = references.first[i]; k < references.first[i + 1]; k++) {
             tw__low_input input;
-            status = input_of(graph, &references.items[k], base, arguments != NULL, &input);
-            if (status == TW_OK)
-                status = tw__low_input_add(&graph->nodes[base + i], input);
+            TW_TRY(input_of(graph, &references.items[k], base, arguments != NULL, &input));
+            TW_TRY(tw__low_input_add(&graph->nodes[base + i], input));
         }
     }
-    tw__references_free(&references);
-    return status;
+    return TW_OK;
 }
 
 static tw_status write_input(const tw__low_graph *graph, tw__node_message *message, tw__low_input input)
@@ -339,7 +335,6 @@ tw_status tw__low_function(tw__low_graph *body, size_t argument_count, const tw_
         status = name->data ? fill_function(body, argument_count, results, result_count, &function) : TW_RESOURCE_EXHAUSTED;
         message->functions[message->function_count++] = function; /* freed with the message in any case */
     }
-    tw__low_graph_free(body);
     return status;
 }
 

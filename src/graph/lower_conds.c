@@ -21,6 +21,13 @@ typedef struct branching {
     size_t order_count, order_capacity;
 } branching;
 
+static void branching_end(branching *b)
+{
+    tw__free(b->captures);
+    tw__free(b->results);
+    tw__free(b->orders);
+}
+
 /* The value that stands for an output that a node of the group uses: what a Switch chooses from, what an earlier group gave out.
  */
 static tw__low_input outer_value(const branching *b, tw__low_input input)
@@ -53,15 +60,13 @@ static tw_status add_capture(branching *b, tw__low_input input);
 /* A value that was given out of an inner condition is used on its side of that again: its predicate is needed. */
 static tw_status capture_predicates(branching *b, tw__low_input input)
 {
-    tw__sides own = tw__value_sides(b->c, input);
-    tw_status status = TW_OK;
-    for (size_t i = 0; status == TW_OK && was_given(b, input) && i < own.count; i++) {
+    tw__auto(tw__sides_end) tw__sides own = tw__value_sides(b->c, input);
+    for (size_t i = 0; was_given(b, input) && i < own.count; i++) {
         tw__low_input predicate = b->c->conditions[own.items[i] / 2].predicate;
         if (own.items[i] / 2 != b->key && !is_inside(b, predicate))
-            status = add_capture(b, predicate);
+            TW_TRY(add_capture(b, predicate));
     }
-    tw__free(own.items);
-    return status;
+    return TW_OK;
 }
 
 static tw_status add_capture(branching *b, tw__low_input input)
@@ -91,15 +96,13 @@ static tw_status add_export(branching *b, tw__low_input value)
             return TW_OK;
     }
     TW_TRY(add_result(b, value));
-    tw__sides own = tw__value_sides(b->c, value);
-    tw_status status = TW_OK;
-    for (size_t i = 0; status == TW_OK && i < own.count; i++) { /* who uses it needs to know its sides */
+    tw__auto(tw__sides_end) tw__sides own = tw__value_sides(b->c, value);
+    for (size_t i = 0; i < own.count; i++) { /* who uses it needs to know its sides */
         tw__low_input predicate = b->c->conditions[own.items[i] / 2].predicate;
         if (own.items[i] / 2 != b->key && is_inside(b, predicate))
-            status = add_export(b, predicate);
+            TW_TRY(add_export(b, predicate));
     }
-    tw__free(own.items);
-    return status;
+    return TW_OK;
 }
 
 static tw_status find_exports(branching *b)
@@ -159,6 +162,12 @@ typedef struct branch {
     tw__low_graph body;
     int32_t *copies; /* by node; -1 */
 } branch;
+
+static void branch_end(branch *r)
+{
+    tw__low_graph_free(&r->body);
+    tw__free(r->copies);
+}
 
 /* An output as the branch has it. */
 static tw__low_input inner_value(const branch *r, tw__low_input input)
@@ -348,42 +357,33 @@ static tw_status give(branch *r, tw__low_input result, tw__low_input *given)
 static tw_status make_branch(const branching *b, int side, int depth, tw_string *name, bool *stateful, tw_dtype *types)
 {
     tw__conds *c = b->c;
-    branch r = { .b = b,
-                 .side = side,
-                 .body = { .message = c->graph->message },
-                 .copies = tw__alloc_array(c->graph->count + 1, sizeof *r.copies) };
+    tw__auto(branch_end) branch r = { .b = b,
+                                      .side = side,
+                                      .body = { .message = c->graph->message },
+                                      .copies = tw__alloc_array(c->graph->count + 1, sizeof *r.copies) };
     tw__owned tw__low_input *given = tw__alloc_array(b->result_count + 1, sizeof *given);
-    tw_status status = r.copies && given ? TW_OK : TW_RESOURCE_EXHAUSTED;
-    for (size_t i = 0; status == TW_OK && i < c->graph->count; i++)
+    TW_NEED(r.copies && given);
+    for (size_t i = 0; i < c->graph->count; i++)
         r.copies[i] = TW_LOW_NONE;
-    for (size_t i = 0; status == TW_OK && i < b->capture_count; i++) {
+    for (size_t i = 0; i < b->capture_count; i++) {
         tw_dtype dtype = tw__low_output_type(c->graph, b->captures[i]);
-        status = dtype == TW_DTYPE_NONE                 ? tw__error_status()
-                 : tw__low_argument(&r.body, dtype) < 0 ? TW_RESOURCE_EXHAUSTED
-                                                        : TW_OK;
+        TW_TRY(dtype == TW_DTYPE_NONE                 ? tw__error_status()
+               : tw__low_argument(&r.body, dtype) < 0 ? TW_RESOURCE_EXHAUSTED
+                                                      : TW_OK);
     }
-    if (status == TW_OK)
-        status = copy_nodes(&r);
-    for (size_t i = 0; status == TW_OK && i < b->result_count; i++) {
-        status = give(&r, b->results[i], &given[i]);
-        if (status == TW_OK && given[i].node < 0)
-            status = tw__fail(TW_INVALID_ARGUMENT, "node '%.*s': its value is not known in its branch",
-                              TW_SHOWN(c->graph->nodes[b->results[i].node].name));
-        if (status == TW_OK)
-            types[i] = tw__low_output_type(&r.body, given[i]);
-        if (status == TW_OK && types[i] == TW_DTYPE_NONE)
-            status = tw__error_status();
+    TW_TRY(copy_nodes(&r));
+    for (size_t i = 0; i < b->result_count; i++) {
+        TW_TRY(give(&r, b->results[i], &given[i]));
+        if (given[i].node < 0)
+            return tw__fail(TW_INVALID_ARGUMENT, "node '%.*s': its value is not known in its branch",
+                            TW_SHOWN(c->graph->nodes[b->results[i].node].name));
+        types[i] = tw__low_output_type(&r.body, given[i]);
+        if (types[i] == TW_DTYPE_NONE)
+            return tw__error_status();
     }
-    if (status == TW_OK) {
-        *stateful |= tw__low_stateful(&r.body);
-        status = tw__low_function(&r.body, b->capture_count, given, b->result_count,
-                                  c->graph->nodes[c->conditions[b->key].predicate.node].name, side ? "true" : "false", depth + 1,
-                                  name);
-    } else {
-        tw__low_graph_free(&r.body);
-    }
-    tw__free(r.copies);
-    return status;
+    *stateful |= tw__low_stateful(&r.body);
+    return tw__low_function(&r.body, b->capture_count, given, b->result_count,
+                            c->graph->nodes[c->conditions[b->key].predicate.node].name, side ? "true" : "false", depth + 1, name);
 }
 
 /* ---- the nodes ---- */
@@ -436,28 +436,24 @@ static tw_status fill_if(const branching *b, int32_t made, const tw_string *name
 
 static tw_status make_if(tw__conds *c, int32_t group, int depth)
 {
-    branching b = { .c = c, .group = group, .key = c->group_of_key[group] };
+    tw__auto(branching_end) branching b = { .c = c, .group = group, .key = c->group_of_key[group] };
     tw_string names[2] = { { NULL, 0 }, { NULL, 0 } };
     bool stateful = false;
-    tw_status status = find_ends(&b);
+    TW_TRY(find_ends(&b));
     bool any = b.result_count > 0;
     for (size_t i = 0; i < c->order_count; i++)
         any |= c->group[c->order[i]] == group && c->followed[c->order[i]];
-    tw__owned tw_dtype *types = status == TW_OK && any ? tw__alloc_array(b.result_count + 1, sizeof *types) : NULL;
-    for (int side = 0; status == TW_OK && types && side < 2; side++)
-        status = make_branch(&b, side, depth, &names[side], &stateful, types);
-    if (status == TW_OK && types) {
+    tw__owned tw_dtype *types = any ? tw__alloc_array(b.result_count + 1, sizeof *types) : NULL;
+    for (int side = 0; types && side < 2; side++)
+        TW_TRY(make_branch(&b, side, depth, &names[side], &stateful, types));
+    if (types) {
         const tw__low_node *predicate = &c->graph->nodes[c->conditions[b.key].predicate.node];
         tw_string name = tw__low_text(c->graph->message, predicate->name, "/.if");
         int32_t made = name.data ? tw__low_add(c->graph, name, stateful ? "If" : "StatelessIf") : -1;
-        status = made < 0 ? TW_RESOURCE_EXHAUSTED : fill_if(&b, made, names, types);
-        if (status == TW_OK)
-            status = replace(&b, made);
+        TW_TRY(made < 0 ? TW_RESOURCE_EXHAUSTED : fill_if(&b, made, names, types));
+        TW_TRY(replace(&b, made));
     }
-    tw__free(b.captures);
-    tw__free(b.results);
-    tw__free(b.orders);
-    return status;
+    return TW_OK;
 }
 
 static tw_status turn(tw__conds *c, int depth)

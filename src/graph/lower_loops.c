@@ -26,6 +26,12 @@ typedef struct loops {
     size_t frame_of_capacity;
 } loops;
 
+static void loops_end(loops *all)
+{
+    tw__free(all->frames);
+    tw__free(all->frame_of);
+}
+
 /* One frame while it is turned into a loop. */
 typedef struct loop {
     loops *all;
@@ -38,6 +44,14 @@ typedef struct loop {
     size_t carriers_capacity;
     int32_t *places; /* by node: of a Merge, Switch or Enter: which value it is; -1 */
 } loop;
+
+static void loop_end(loop *l)
+{
+    tw__free(l->variables);
+    tw__free(l->carried);
+    tw__free(l->carriers);
+    tw__free(l->places);
+}
 
 static bool goes_back(const tw__low_graph *graph, int32_t node, tw__low_input input)
 {
@@ -219,49 +233,49 @@ static tw_status copy_output(copying *c, tw__low_input output, tw__low_input *re
         *result = (tw__low_input){ argument, 0 };
         return TW_OK;
     }
-    int32_t *stack = NULL;
+    tw__owned int32_t *stack = NULL;
     size_t depth = 0, capacity = 0;
-    tw_status status = TW_GROW(stack, capacity, 1);
-    if (status == TW_OK && c->copies[output.node] < 0)
+    TW_TRY(TW_GROW(stack, capacity, 1));
+    if (c->copies[output.node] < 0)
         stack[depth++] = output.node;
-    while (status == TW_OK && depth > 0) {
+    while (depth > 0) {
         int32_t at = stack[depth - 1];
         const tw__low_node *node = &graph->nodes[at];
         size_t before = depth;
-        for (size_t i = 0; status == TW_OK && c->copies[at] < 0 && i < node->input_count; i++) {
+        for (size_t i = 0; c->copies[at] < 0 && i < node->input_count; i++) {
             tw__low_input input = node->inputs[i];
             if (passes_by(l, input) || argument_of(l, input) >= 0 || c->copies[input.node] >= 0)
                 continue;
             if (tw__low_is(&graph->nodes[input.node], "NextIteration") || depth > graph->count)
-                status = tw__fail(TW_INVALID_ARGUMENT, "node '%.*s': its inputs make a cycle in the loop '%.*s'",
-                                  TW_SHOWN(node->name), TW_SHOWN(l->all->frames[l->frame].name));
-            else if ((status = TW_GROW(stack, capacity, depth + 1)) == TW_OK)
-                stack[depth++] = input.node;
+                return tw__fail(TW_INVALID_ARGUMENT, "node '%.*s': its inputs make a cycle in the loop '%.*s'",
+                                TW_SHOWN(node->name), TW_SHOWN(l->all->frames[l->frame].name));
+            TW_TRY(TW_GROW(stack, capacity, depth + 1));
+            stack[depth++] = input.node;
         }
-        if (status != TW_OK || depth > before)
+        if (depth > before)
             continue;
         depth--;
         if (c->copies[at] >= 0)
             continue;
         int32_t copy = tw__low_copy(c->body, node);
-        status = copy < 0 ? TW_RESOURCE_EXHAUSTED : TW_OK;
-        if (copy >= 0 && at == l->condition) { /* it gives its input; inside the body it is true */
+        if (copy < 0)
+            return TW_RESOURCE_EXHAUSTED;
+        if (at == l->condition) { /* it gives its input; inside the body it is true */
             c->body->nodes[copy].op = (tw_string){ "Identity", 8 };
-            status = tw__low_attr_type(c->body, &c->body->nodes[copy], "T", TW_BOOL);
+            TW_TRY(tw__low_attr_type(c->body, &c->body->nodes[copy], "T", TW_BOOL));
         }
         c->copies[at] = copy;
-        for (size_t i = 0; status == TW_OK && i < node->input_count; i++) {
+        for (size_t i = 0; i < node->input_count; i++) {
             tw__low_input input = node->inputs[i];
             int32_t place = argument_of(l, input);
             if (!passes_by(l, input))
-                status =
-                    tw__low_input_add(&c->body->nodes[copy], place >= 0 ? (tw__low_input){ place, 0 }
-                                                                        : (tw__low_input){ c->copies[input.node], input.port });
+                TW_TRY(tw__low_input_add(&c->body->nodes[copy], place >= 0
+                                                                    ? (tw__low_input){ place, 0 }
+                                                                    : (tw__low_input){ c->copies[input.node], input.port }));
         }
     }
-    tw__free(stack);
     *result = (tw__low_input){ c->copies[output.node], output.port };
-    return status;
+    return TW_OK;
 }
 
 static tw_dtype value_type(const loop *l, size_t value)
@@ -295,32 +309,25 @@ static tw_status fill_body(copying *c, bool condition, tw__low_input *results)
 
 static tw_status make_function(const loop *l, bool condition, tw_string *name, bool *stateful)
 {
-    tw__low_graph body = { .message = l->all->graph->message };
+    tw__auto(tw__low_graph_free) tw__low_graph body = { .message = l->all->graph->message };
     size_t values = l->variable_count + l->carried_count;
-    copying c = { .l = l, .body = &body, .copies = tw__alloc_array(l->all->graph->count + 1, sizeof *c.copies) };
+    tw__owned int32_t *copies = tw__alloc_array(l->all->graph->count + 1, sizeof *copies);
+    copying c = { .l = l, .body = &body, .copies = copies };
     tw__owned tw__low_input *results = tw__alloc_array(values + 1, sizeof *results);
-    tw_status status = c.copies && results ? TW_OK : TW_RESOURCE_EXHAUSTED;
-    for (size_t i = 0; status == TW_OK && i < l->all->graph->count; i++)
-        c.copies[i] = -1;
-    for (size_t i = 0; status == TW_OK && i < values; i++) {
+    TW_NEED(copies && results);
+    for (size_t i = 0; i < l->all->graph->count; i++)
+        copies[i] = -1;
+    for (size_t i = 0; i < values; i++) {
         tw_dtype dtype = value_type(l, i);
-        status = dtype == TW_DTYPE_NONE
-                     ? tw__fail(TW_INVALID_ARGUMENT, "the loop '%.*s': the dtype of its value %zu is not known",
-                                TW_SHOWN(l->all->frames[l->frame].name), i)
-                 : tw__low_argument(&body, dtype) < 0 ? TW_RESOURCE_EXHAUSTED
-                                                      : TW_OK;
+        TW_TRY(dtype == TW_DTYPE_NONE ? tw__fail(TW_INVALID_ARGUMENT, "the loop '%.*s': the dtype of its value %zu is not known",
+                                                 TW_SHOWN(l->all->frames[l->frame].name), i)
+               : tw__low_argument(&body, dtype) < 0 ? TW_RESOURCE_EXHAUSTED
+                                                    : TW_OK);
     }
-    if (status == TW_OK)
-        status = fill_body(&c, condition, results);
-    if (status == TW_OK) {
-        *stateful |= tw__low_stateful(&body);
-        status = tw__low_function(&body, values, results, condition ? 1 : values, l->all->graph->nodes[l->condition].name,
-                                  condition ? "cond" : "body", 1, name);
-    } else {
-        tw__low_graph_free(&body);
-    }
-    tw__free(c.copies);
-    return status;
+    TW_TRY(fill_body(&c, condition, results));
+    *stateful |= tw__low_stateful(&body);
+    return tw__low_function(&body, values, results, condition ? 1 : values, l->all->graph->nodes[l->condition].name,
+                            condition ? "cond" : "body", 1, name);
 }
 
 /* ---- the node ---- */
@@ -400,49 +407,35 @@ static tw_status replace(const loop *l)
 
 static tw_status turn_frame(loops *all, int32_t number)
 {
-    loop l = { .all = all, .frame = number };
+    tw__auto(loop_end) loop l = { .all = all, .frame = number };
     tw_string cond = { NULL, 0 }, body = { NULL, 0 };
     bool stateful = false;
     l.places = tw__alloc_array(all->graph->count + 1, sizeof *l.places);
-    tw_status status = l.places ? TW_OK : TW_RESOURCE_EXHAUSTED;
-    for (size_t i = 0; status == TW_OK && i < all->graph->count; i++)
+    TW_NEED(l.places);
+    for (size_t i = 0; i < all->graph->count; i++)
         l.places[i] = -1;
-    if (status == TW_OK)
-        status = find_parts(&l);
-    if (status == TW_OK)
-        status = make_function(&l, true, &cond, &stateful);
-    if (status == TW_OK)
-        status = make_function(&l, false, &body, &stateful);
-    if (status == TW_OK)
-        status = fill_while(&l, cond, body, stateful);
-    if (status == TW_OK)
-        status = replace(&l);
-    tw__free(l.variables);
-    tw__free(l.carried);
-    tw__free(l.carriers);
-    tw__free(l.places);
-    return status;
+    TW_TRY(find_parts(&l));
+    TW_TRY(make_function(&l, true, &cond, &stateful));
+    TW_TRY(make_function(&l, false, &body, &stateful));
+    TW_TRY(fill_while(&l, cond, body, stateful));
+    return replace(&l);
 }
 
 tw_status tw__lower_loops(tw__low_graph *graph)
 {
-    loops all = { .graph = graph };
-    all.frame_of = tw__alloc_array(graph->count + 1, sizeof *all.frame_of);
-    tw_status status = all.frame_of ? TW_GROW(all.frames, all.frame_capacity, 1) : TW_RESOURCE_EXHAUSTED;
-    if (status == TW_OK) {
-        all.frames[all.frame_count++] = (frame){ { "", 0 }, 0, 0 };
-        status = find_frames(&all);
-    }
+    tw__auto(loops_end) loops all = { .graph = graph, .frame_of = tw__alloc_array(graph->count + 1, sizeof *all.frame_of) };
+    TW_NEED(all.frame_of);
+    TW_TRY(TW_GROW(all.frames, all.frame_capacity, 1));
+    all.frames[all.frame_count++] = (frame){ { "", 0 }, 0, 0 };
+    TW_TRY(find_frames(&all));
     int deepest = 0;
     for (size_t i = 0; i < all.frame_count; i++)
         deepest = all.frames[i].depth > deepest ? all.frames[i].depth : deepest;
-    for (int depth = deepest; status == TW_OK && depth > 0; depth--) {
-        for (size_t i = 1; status == TW_OK && i < all.frame_count; i++) {
+    for (int depth = deepest; depth > 0; depth--) {
+        for (size_t i = 1; i < all.frame_count; i++) {
             if (all.frames[i].depth == depth)
-                status = turn_frame(&all, (int32_t)i);
+                TW_TRY(turn_frame(&all, (int32_t)i));
         }
     }
-    tw__free(all.frames);
-    tw__free(all.frame_of);
-    return status;
+    return TW_OK;
 }

@@ -176,16 +176,19 @@ static int32_t add_read(refs *r, int32_t user, tw__low_input from, int32_t handl
     if (read < 0)
         return -1;
     tw__low_node *made = &graph->nodes[read];
-    tw_status status = tw__low_input_add(made, (tw__low_input){ handle, 0 });
-    if (status == TW_OK)
-        status = tw__low_attr_type(graph, made, "dtype", type_of(r, handle));
-    if (status == TW_OK && !is_variable(graph->nodes[from.node].op) && r->handles[from.node] < 0)
-        status = tw__low_order_after(made, from.node);
-    for (size_t i = 0; status == TW_OK && i < graph->nodes[user].input_count; i++) {
+    if (tw__low_input_add(made, (tw__low_input){ handle, 0 }) != TW_OK)
+        return -1;
+    if (tw__low_attr_type(graph, made, "dtype", type_of(r, handle)) != TW_OK)
+        return -1;
+    if (!is_variable(graph->nodes[from.node].op) && r->handles[from.node] < 0)
+        if (tw__low_order_after(made, from.node) != TW_OK)
+            return -1;
+    for (size_t i = 0; i < graph->nodes[user].input_count; i++) {
         if (graph->nodes[user].inputs[i].port == TW_LOW_CONTROL)
-            status = tw__low_order_after(made, graph->nodes[user].inputs[i].node);
+            if (tw__low_order_after(made, graph->nodes[user].inputs[i].node) != TW_OK)
+                return -1;
     }
-    return status == TW_OK ? read : -1;
+    return read;
 }
 
 /* What a variable's user inside a branch follows, so that it runs there only. */
@@ -366,28 +369,25 @@ static tw_status turn(refs *r, int32_t index)
 
 tw_status tw__lower_refs(tw__low_graph *graph)
 {
-    refs r = { .graph = graph, .count = graph->count };
-    r.handles = tw__alloc_array(graph->count + 1, sizeof *r.handles);
-    r.ref = tw__alloc_array(graph->count + 1, sizeof *r.ref);
-    tw_status status = r.handles && r.ref ? make_handles(&r) : TW_RESOURCE_EXHAUSTED;
+    tw__owned int32_t *handles = tw__alloc_array(graph->count + 1, sizeof *handles);
+    tw__owned bool *ref = tw__alloc_array(graph->count + 1, sizeof *ref);
+    refs r = { .graph = graph, .count = graph->count, .handles = handles, .ref = ref };
+    TW_NEED(handles && ref);
+    TW_TRY(make_handles(&r));
     /* Users are turned while what they refer to is still as it was: the users of references come last. */
     size_t count = 0;
-    int32_t *order = status == TW_OK ? tw__low_order_loops(graph, &count) : NULL;
-    if (status == TW_OK && !order)
-        status = tw__error_status();
-    for (size_t i = count; status == TW_OK && i-- > 0;) {
+    tw__owned int32_t *order = tw__low_order_loops(graph, &count);
+    TW_NEED(order);
+    for (size_t i = count; i-- > 0;) {
         if ((size_t)order[i] < r.count && r.handles[order[i]] < 0)
-            status = turn(&r, order[i]);
+            TW_TRY(turn(&r, order[i]));
     }
-    for (size_t i = 0; status == TW_OK && i < r.count; i++) {
+    for (size_t i = 0; i < r.count; i++) {
         const char *fresh = FIND(passes, graph->nodes[i].op);
         if (fresh)
             graph->nodes[i].op = (tw_string){ fresh, strlen(fresh) };
         if (r.handles[i] >= 0)
-            status = become_read(graph, (int32_t)i, r.handles[i], type_of(&r, r.handles[i]));
+            TW_TRY(become_read(graph, (int32_t)i, r.handles[i], type_of(&r, r.handles[i])));
     }
-    tw__free(order);
-    tw__free(r.handles);
-    tw__free(r.ref);
-    return status;
+    return TW_OK;
 }

@@ -90,34 +90,30 @@ bool tw__has_side(const tw__sides *s, int32_t side)
 static tw_status merge_sides(tw__conds *c, int32_t index)
 {
     const tw__low_node *node = &c->graph->nodes[index];
-    tw__sides both[2] = { { NULL, 0 }, { NULL, 0 } };
+    tw__auto(tw__sides_end) tw__sides first = { NULL, 0 }, second = { NULL, 0 };
     int32_t joined = TW_LOW_NONE;
     if (node->input_count < 2 || node->inputs[1].port == TW_LOW_CONTROL ||
         (node->input_count > 2 && node->inputs[2].port != TW_LOW_CONTROL))
         return tw__fail(TW_UNIMPLEMENTED, "node '%.*s' (Merge): two inputs were expected", TW_SHOWN(node->name));
-    tw_status status = tw__sides_add(c, node->inputs[0], &both[0], node);
-    if (status == TW_OK)
-        status = tw__sides_add(c, node->inputs[1], &both[1], node);
-    for (size_t i = 0; i < both[0].count; i++) {
-        if (tw__has_side(&both[1], both[0].items[i] ^ 1))
-            joined = joined == TW_LOW_NONE || c->conditions[both[0].items[i] / 2].depth < c->conditions[joined].depth
-                         ? both[0].items[i] / 2
+    TW_TRY(tw__sides_add(c, node->inputs[0], &first, node));
+    TW_TRY(tw__sides_add(c, node->inputs[1], &second, node));
+    for (size_t i = 0; i < first.count; i++) {
+        if (tw__has_side(&second, first.items[i] ^ 1))
+            joined = joined == TW_LOW_NONE || c->conditions[first.items[i] / 2].depth < c->conditions[joined].depth
+                         ? first.items[i] / 2
                          : joined;
     }
-    if (status == TW_OK && joined == TW_LOW_NONE)
-        status =
-            tw__fail(TW_UNIMPLEMENTED, "node '%.*s' (Merge) does not join the two sides of a condition", TW_SHOWN(node->name));
-    for (size_t i = 0; status == TW_OK && i < both[0].count; i++) {
-        if (both[0].items[i] / 2 != joined && tw__has_side(&both[1], both[0].items[i]))
-            status = add_side(&c->sides[index], both[0].items[i], node);
+    if (joined == TW_LOW_NONE)
+        return tw__fail(TW_UNIMPLEMENTED, "node '%.*s' (Merge) does not join the two sides of a condition", TW_SHOWN(node->name));
+    for (size_t i = 0; i < first.count; i++) {
+        if (first.items[i] / 2 != joined && tw__has_side(&second, first.items[i]))
+            TW_TRY(add_side(&c->sides[index], first.items[i], node));
     }
-    if (status == TW_OK && !c->sides[index].count) {
+    if (!c->sides[index].count) {
         c->joins[index] = true;
         c->scope[index] = joined;
     }
-    tw__free(both[0].items);
-    tw__free(both[1].items);
-    return status;
+    return TW_OK;
 }
 
 static tw_status find_sides(tw__conds *c)

@@ -10,6 +10,10 @@ typedef struct tw__sides {
     int32_t *items; /* condition * 2 + side, ascending */
     size_t count;
 } tw__sides;
+static inline void tw__sides_end(tw__sides *sides)
+{
+    tw__free(sides->items);
+}
 
 typedef struct tw__condition {
     tw__low_input predicate; /* behind all Identities */

@@ -88,6 +88,10 @@ bool tw__dataset_shuffles(const tw__dataset *dataset); /* it is a step `shuffle`
 
 tw__cursor *tw__cursor_new(tw__dataset *dataset);
 void tw__cursor_free(tw__cursor *cursor); /* NULL is fine */
+static inline void tw__cursor_end(tw__cursor **cursor)
+{
+    tw__cursor_free(*cursor);
+}
 tw_status tw__cursor_next(tw__cursor *cursor, tw_tensor **element, bool *end);
 static inline const tw__dataset_kind *tw__kind_of(const tw__dataset *dataset)
 {
@@ -103,6 +107,8 @@ typedef struct tw__elements {
 } tw__elements;
 /* Room for one more; its tensors are to be put there, and size counted. NULL: no memory. */
 tw_tensor **tw__elements_room(tw__elements *elements);
+/* Adds what the cursor gives until there are `size` elements or it ends. */
+tw_status tw__elements_fill(tw__elements *elements, tw__cursor *cursor, int64_t size);
 void tw__elements_free(tw__elements *elements);
 /* One element of stacked tensors from `size` elements of the same shapes: "Cannot add tensor to the batch …". */
 tw_status tw__elements_stack(tw_tensor *const *items, int64_t size, int count, tw_tensor **stacked);

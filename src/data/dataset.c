@@ -193,6 +193,21 @@ tw_tensor **tw__elements_room(tw__elements *elements)
     return elements->items + elements->size * width;
 }
 
+tw_status tw__elements_fill(tw__elements *elements, tw__cursor *cursor, int64_t size)
+{
+    while ((int64_t)elements->size < size) {
+        tw_tensor **room = tw__elements_room(elements);
+        bool end = false;
+        TW_NEED(room);
+        TW_TRY(tw__pause());
+        TW_TRY(tw__cursor_next(cursor, room, &end));
+        if (end)
+            break;
+        elements->size++;
+    }
+    return TW_OK;
+}
+
 void tw__elements_free(tw__elements *elements)
 {
     for (size_t i = 0; i < elements->size * (size_t)elements->count; i++)
@@ -207,23 +222,19 @@ static tw_status stack_one(tw_tensor *const *items, int64_t size, int stride, tw
     if (first->shape.rank >= TW_MAX_RANK)
         return tw__fail(TW_UNIMPLEMENTED, "a batch of tensors of rank %d", first->shape.rank);
     tw_shape shape = tw__shape_stacked(&first->shape, size);
-    *stacked = tw__tensor_empty(first->dtype, &shape);
-    tw_status status = *stacked ? TW_OK : tw__error_status();
-    for (int64_t i = 0; status == TW_OK && i < size; i++) {
+    tw_auto tw_tensor *out = tw__tensor_empty(first->dtype, &shape);
+    TW_NEED(out);
+    for (int64_t i = 0; i < size; i++) {
         const tw_tensor *item = items[i * stride];
         if (item->dtype != first->dtype || !tw__shape_equal(&item->shape, &first->shape))
-            status = tw__fail(
+            return tw__fail(
                 TW_INVALID_ARGUMENT,
                 "Cannot add tensor to the batch: number of elements does not match. Shapes are: [tensor]: %s, [batch]: %s",
                 tw__shape_text(&item->shape), tw__shape_text(&first->shape));
-        else
-            status = tw__list_copy_elements(*stacked, i * first->count, item, 0, first->count);
+        TW_TRY(tw__list_copy_elements(out, i * first->count, item, 0, first->count));
     }
-    if (status != TW_OK) {
-        tw_release(*stacked);
-        *stacked = NULL;
-    }
-    return status;
+    *stacked = TW_TAKE(out);
+    return TW_OK;
 }
 
 tw_status tw__elements_stack(tw_tensor *const *items, int64_t size, int count, tw_tensor **stacked)

@@ -44,27 +44,24 @@ tw_status tw__dataset_apply(struct tw_dataset *self, const tw_op *op, tw_tensor 
     tw__owned tw_dtype *dtypes = tw__alloc_array((size_t)count + 1, sizeof *dtypes);
     tw__owned tw_shape *shapes = tw__alloc_array((size_t)count + 1, sizeof *shapes);
     self->specs = tw__alloc_array((size_t)count + 1, sizeof *self->specs);
-    tw_status status =
-        signature && dtypes && shapes && self->specs && attr_count + 2 <= TW_MAX_ATTRS ? TW_OK : tw__error_status();
-    for (int i = 0; status == TW_OK && i < count; i++) {
+    TW_NEED(signature && dtypes && shapes && self->specs && attr_count + 2 <= TW_MAX_ATTRS);
+    for (int i = 0; i < count; i++) {
         self->specs[i] = specs[i];
         dtypes[i] = specs[i].dtype;
         shapes[i] = specs[i].shape;
     }
-    if (status == TW_OK) {
-        self->count = count;
-        tw_attr all[TW_MAX_ATTRS];
-        int known = 0;
-        for (; known < attr_count; known++)
-            all[known] = attrs[known];
-        if (has_attr(signature, "output_types"))
-            all[known++] = TW_A_TYPES("output_types", dtypes, count);
-        if (has_attr(signature, "output_shapes"))
-            all[known++] = (tw_attr){ .name = "output_shapes", .kind = TW_ATTR_SHAPES, .count = count, .shapes = shapes };
-        self->variant = tw__call(op, inputs, input_count, all, known);
-        status = self->variant ? tw__element_of_specs(self->specs, count, &self->structure) : tw__error_status();
-    }
-    return status;
+    self->count = count;
+    tw_attr all[TW_MAX_ATTRS];
+    int known = 0;
+    for (; known < attr_count; known++)
+        all[known] = attrs[known];
+    if (has_attr(signature, "output_types"))
+        all[known++] = TW_A_TYPES("output_types", dtypes, count);
+    if (has_attr(signature, "output_shapes"))
+        all[known++] = (tw_attr){ .name = "output_shapes", .kind = TW_ATTR_SHAPES, .count = count, .shapes = shapes };
+    self->variant = tw__call(op, inputs, input_count, all, known);
+    TW_NEED(self->variant);
+    return tw__element_of_specs(self->specs, count, &self->structure);
 }
 
 tw_status tw__dataset_settle(struct tw_dataset *self, tw_status status, tw_value structure, bool exact)

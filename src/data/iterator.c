@@ -252,16 +252,18 @@ static tw_status step(tw__kernel *kernel, tw_tensor ***items, int *count)
     *items = NULL;
     TW_NEED(iterator);
     *count = tw__iterator_count(iterator);
-    tw_tensor **element = tw__alloc_array((size_t)*count + 1, sizeof *element);
+    tw__owned tw_tensor **element = tw__alloc_array((size_t)*count + 1, sizeof *element);
     bool end = false;
-    tw_status status = element ? tw__iterator_next(iterator, element, &end) : tw__error_status();
-    if (status == TW_OK && !end && (status = check_types(kernel, element, *count)) != TW_OK)
+    TW_NEED(element);
+    TW_TRY(tw__iterator_next(iterator, element, &end));
+    if (end)
+        return TW_OK;
+    tw_status checked = check_types(kernel, element, *count);
+    if (checked != TW_OK)
         tw__element_end(element, *count);
-    if (status == TW_OK && !end)
-        *items = element;
     else
-        tw__free(element);
-    return status;
+        *items = TW_TAKE(element);
+    return checked;
 }
 
 static tw_status next_compute(tw__kernel *kernel)

@@ -83,6 +83,10 @@ typedef struct tw__bundle_entry {
 typedef struct tw__bundle_reader tw__bundle_reader;
 tw__bundle_reader *tw__bundle_open(const char *prefix);
 void tw__bundle_close(tw__bundle_reader *reader); /* NULL is fine */
+static inline void tw__bundle_reader_end(tw__bundle_reader **reader)
+{
+    tw__bundle_close(*reader);
+}
 int64_t tw__bundle_count(const tw__bundle_reader *reader);
 const tw__bundle_entry *tw__bundle_entry_at(const tw__bundle_reader *reader, int64_t index); /* by key, ascending */
 const tw__bundle_entry *tw__bundle_find(const tw__bundle_reader *reader, const char *key);   /* NULL: not there, no error */

@@ -22,21 +22,9 @@ static tw_status batch_next(tw__cursor *cursor, tw_tensor **element, bool *end)
         return TW_OK;
     }
     tw__auto(tw__elements_free) tw__elements elements = { .count = count };
-    tw_status status = TW_OK;
-    while (status == TW_OK && (int64_t)elements.size < self->size) {
-        tw_tensor **room = tw__elements_room(&elements);
-        status = room ? tw__pause() : tw__error_status();
-        bool over = false;
-        if (status == TW_OK)
-            status = tw__cursor_next(cursor->input, room, &over);
-        if (over)
-            break;
-        elements.size += status == TW_OK;
-    }
-    *end = status == TW_OK && (elements.size == 0 || (self->drop_remainder && (int64_t)elements.size < self->size));
-    if (status == TW_OK && !*end)
-        status = tw__elements_stack(elements.items, (int64_t)elements.size, count, element);
-    return status;
+    TW_TRY(tw__elements_fill(&elements, cursor->input, self->size));
+    *end = elements.size == 0 || (self->drop_remainder && (int64_t)elements.size < self->size);
+    return *end ? TW_OK : tw__elements_stack(elements.items, (int64_t)elements.size, count, element);
 }
 
 static int64_t batch_cardinality(tw__dataset *dataset)

@@ -145,19 +145,17 @@ static char *part_path(const cache_dataset *self, int64_t part)
 static tw_status copy_part(cache_cursor *c, const cache_dataset *self, int64_t part, int64_t *at, tw_tensor **element)
 {
     tw__owned char *path = part_path(self, part);
-    tw__bundle_reader *reader = path ? tw__bundle_open(path) : NULL;
-    tw_status status = reader ? TW_OK : tw__error_status();
+    tw__auto(tw__bundle_reader_end) tw__bundle_reader *reader = path ? tw__bundle_open(path) : NULL;
+    TW_NEED(reader);
     bool end = false;
-    while (status == TW_OK && !end) {
-        status = read_element(reader, *at, self->base.count, element, &end);
-        if (status != TW_OK || end)
-            break;
-        status = write_element(c, *at, element);
+    for (;; ++*at) {
+        TW_TRY(read_element(reader, *at, self->base.count, element, &end));
+        if (end)
+            return TW_OK;
+        tw_status written = write_element(c, *at, element);
         tw__element_end(element, self->base.count);
-        ++*at;
+        TW_TRY(written);
     }
-    tw__bundle_close(reader);
-    return status;
 }
 
 static void remove_parts(const cache_dataset *self)

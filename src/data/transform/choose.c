@@ -83,20 +83,22 @@ static tw_status scan_next(tw__cursor *cursor, tw_tensor **element, bool *end)
     int inner = cursor->dataset->input->count, outputs = self->f.function->output_count;
     tw__owned tw_tensor **all = tw__alloc_array((size_t)(inner + outputs) + 1, sizeof *all);
     tw_tensor **given = all ? all + inner : NULL;
-    tw_status status = all ? tw__cursor_next(cursor->input, all, end) : tw__error_status();
-    if (status == TW_OK && !*end) {
-        status = tw__data_call(&self->f, c->state, self->state_count, all, inner, given);
-        tw__element_end(all, inner);
-        for (int i = 0; status == TW_OK && i < outputs; i++) {
-            if (i < self->state_count) {
-                tw_release(c->state[i]);
-                c->state[i] = given[i];
-            } else {
-                element[i - self->state_count] = given[i];
-            }
+    TW_NEED(all);
+    TW_TRY(tw__cursor_next(cursor->input, all, end));
+    if (*end)
+        return TW_OK;
+    tw_status called = tw__data_call(&self->f, c->state, self->state_count, all, inner, given);
+    tw__element_end(all, inner);
+    TW_TRY(called);
+    for (int i = 0; i < outputs; i++) {
+        if (i < self->state_count) {
+            tw_release(c->state[i]);
+            c->state[i] = given[i];
+        } else {
+            element[i - self->state_count] = given[i];
         }
     }
-    return status;
+    return TW_OK;
 }
 
 static int64_t scan_cardinality(tw__dataset *dataset)
@@ -160,24 +162,19 @@ static tw_status take_while_compute(tw__kernel *kernel)
 
 static tw_status scan_compute(tw__kernel *kernel)
 {
-    choose_dataset *self = tw__dataset_make(kernel, &scan_kind, true);
+    tw_auto choose_dataset *self = tw__dataset_make(kernel, &scan_kind, true);
     TW_NEED(self);
     int states = tw__data_list_count(kernel, "Tstate");
     self->preserves = TW_ATTR(kernel, "preserve_cardinality")->b;
     self->state = tw__alloc_array((size_t)states + 1, sizeof *self->state);
-    tw_status status = self->state ? TW_OK : tw__error_status();
-    for (int i = 0; status == TW_OK && i < states; i++)
+    TW_NEED(self->state);
+    for (int i = 0; i < states; i++)
         self->state[self->state_count++] = tw_retain(kernel->inputs[1 + i]);
-    if (status == TW_OK)
-        status = tw__data_function_read(&self->f, kernel, "f", 1 + states, tw__data_list_count(kernel, "Targuments"));
-    if (status == TW_OK && self->f.function->output_count != states + self->base.count)
-        status = TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "%s gives %d tensors, expected %d of state and %d of the element",
-                            self->f.function->name, self->f.function->output_count, states, self->base.count);
-    if (status != TW_OK) {
-        tw_release(self);
-        return status;
-    }
-    return tw__dataset_give(kernel, self);
+    TW_TRY(tw__data_function_read(&self->f, kernel, "f", 1 + states, tw__data_list_count(kernel, "Targuments")));
+    if (self->f.function->output_count != states + self->base.count)
+        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "%s gives %d tensors, expected %d of state and %d of the element",
+                          self->f.function->name, self->f.function->output_count, states, self->base.count);
+    return tw__dataset_give(kernel, TW_TAKE(self));
 }
 
 /* ---- reduce ---- */
@@ -187,25 +184,24 @@ static tw_status reduce_with(tw__kernel *kernel, tw__cursor *cursor, const tw__d
     int inner = cursor->dataset->count;
     tw__owned tw_tensor **space = tw__alloc_array((size_t)(inner + states) + 1, sizeof *space);
     tw_tensor **next = space ? space + inner : NULL;
-    tw_status status = space ? TW_OK : tw__error_status();
+    TW_NEED(space);
     bool end = false;
-    if (status == TW_OK && f->function->output_count != states)
-        status = TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "%s gives %d tensors, expected %d of state", f->function->name,
-                            f->function->output_count, states);
-    while (status == TW_OK && !end) {
-        status = tw__pause();
-        if (status == TW_OK)
-            status = tw__cursor_next(cursor, space, &end);
-        if (status != TW_OK || end)
-            break;
-        status = tw__data_call(f, state, states, space, inner, next);
+    if (f->function->output_count != states)
+        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "%s gives %d tensors, expected %d of state", f->function->name,
+                          f->function->output_count, states);
+    for (;;) {
+        TW_TRY(tw__pause());
+        TW_TRY(tw__cursor_next(cursor, space, &end));
+        if (end)
+            return TW_OK;
+        tw_status called = tw__data_call(f, state, states, space, inner, next);
         tw__element_end(space, inner);
-        for (int i = 0; status == TW_OK && i < states; i++) {
+        TW_TRY(called);
+        for (int i = 0; i < states; i++) {
             tw_release(state[i]);
             state[i] = next[i];
         }
     }
-    return status;
 }
 
 static tw_status reduce_compute(tw__kernel *kernel)
@@ -213,46 +209,43 @@ static tw_status reduce_compute(tw__kernel *kernel)
     int states = tw__data_list_count(kernel, "Tstate");
     tw__dataset *dataset = tw__dataset_of(kernel->op->name, kernel->inputs[0]);
     tw__auto(tw__data_function_end) tw__data_function f = { 0 };
-    tw__owned tw_tensor **state = tw__alloc_array((size_t)states + 1, sizeof *state);
-    tw__cursor *cursor = dataset && state ? tw__cursor_new(dataset) : NULL;
-    tw_status status = cursor ? tw__data_function_read(&f, kernel, "f", 1 + states, tw__data_list_count(kernel, "Targuments"))
-                              : tw__error_status();
-    for (int i = 0; status == TW_OK && i < states; i++)
+    tw__held tw_tensor **state = tw__held_new((size_t)states);
+    tw__auto(tw__cursor_end) tw__cursor *cursor = dataset && state ? tw__cursor_new(dataset) : NULL;
+    TW_NEED(cursor);
+    TW_TRY(tw__data_function_read(&f, kernel, "f", 1 + states, tw__data_list_count(kernel, "Targuments")));
+    for (int i = 0; i < states; i++)
         state[i] = tw_retain(kernel->inputs[1 + i]);
-    if (status == TW_OK && states != kernel->output_count)
-        status = TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "%d tensors of state and %d results", states, kernel->output_count);
-    if (status == TW_OK)
-        status = tw__data_plain_error(reduce_with(kernel, cursor, &f, state, states));
-    for (int i = 0; state && i < states; i++) {
-        if (status == TW_OK)
-            kernel->outputs[i] = state[i];
-        else
-            tw_release(state[i]);
-    }
-    tw__cursor_free(cursor);
-    return status;
+    if (states != kernel->output_count)
+        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "%d tensors of state and %d results", states, kernel->output_count);
+    TW_TRY(tw__data_plain_error(reduce_with(kernel, cursor, &f, state, states)));
+    for (int i = 0; i < states; i++)
+        kernel->outputs[i] = TW_TAKE(state[i]);
+    return TW_OK;
+}
+
+static tw_status give_single(tw__kernel *kernel)
+{
+    tw__dataset *dataset = tw__dataset_of(kernel->op->name, kernel->inputs[0]);
+    tw__auto(tw__cursor_end) tw__cursor *cursor = dataset ? tw__cursor_new(dataset) : NULL;
+    tw__owned tw_tensor **more = cursor ? tw__alloc_array((size_t)dataset->count + 1, sizeof *more) : NULL;
+    bool end = false;
+    TW_NEED(more);
+    if (dataset->count != kernel->output_count)
+        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "elements have %d components, expected %d", dataset->count,
+                          kernel->output_count);
+    TW_TRY(tw__cursor_next(cursor, kernel->outputs, &end));
+    if (end)
+        return tw__fail(TW_INVALID_ARGUMENT, "Dataset was empty.");
+    TW_TRY(tw__cursor_next(cursor, more, &end));
+    if (end)
+        return TW_OK;
+    tw__element_end(more, dataset->count);
+    return tw__fail(TW_INVALID_ARGUMENT, "Dataset had more than one element.");
 }
 
 static tw_status single_compute(tw__kernel *kernel)
 {
-    tw__dataset *dataset = tw__dataset_of(kernel->op->name, kernel->inputs[0]);
-    tw__cursor *cursor = dataset ? tw__cursor_new(dataset) : NULL;
-    tw__owned tw_tensor **more = cursor ? tw__alloc_array((size_t)dataset->count + 1, sizeof *more) : NULL;
-    tw_status status = more ? TW_OK : tw__error_status();
-    bool end = false;
-    if (status == TW_OK && dataset->count != kernel->output_count)
-        status = TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "elements have %d components, expected %d", dataset->count,
-                            kernel->output_count);
-    if (status == TW_OK)
-        status = tw__cursor_next(cursor, kernel->outputs, &end);
-    if (status == TW_OK && end)
-        status = tw__fail(TW_INVALID_ARGUMENT, "Dataset was empty.");
-    else if (status == TW_OK && (status = tw__cursor_next(cursor, more, &end)) == TW_OK && !end) {
-        tw__element_end(more, dataset->count);
-        status = tw__fail(TW_INVALID_ARGUMENT, "Dataset had more than one element.");
-    }
-    tw__cursor_free(cursor);
-    return tw__data_plain_error(status);
+    return tw__data_plain_error(give_single(kernel));
 }
 
 TW_OP(FilterDataset, .inputs = "input_dataset: variant, other_arguments: Targuments",

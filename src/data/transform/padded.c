@@ -68,17 +68,13 @@ static tw_status pad_one(const padded_dataset *self, tw_tensor *const *items, in
     if (whole.rank < 0)
         return tw__fail(TW_UNIMPLEMENTED, "PaddedBatchDatasetV2: tensors of rank %d", shape.rank);
     TW_TRY(tw__shape_count(&shape, &each));
-    tw_tensor *out = tw__tensor_empty(self->base.dtypes[k], &whole);
-    tw_status status = out ? TW_OK : tw__error_status();
-    for (int64_t i = 0; status == TW_OK && i < out->count; i++)
-        status = tw__list_copy_elements(out, i, self->values[k], 0, 1);
-    for (int64_t i = 0; status == TW_OK && i < size; i++)
-        status = put_corner(out, i * each, &shape, items[i * count + k]);
-    if (status != TW_OK) {
-        tw_release(out);
-        return status;
-    }
-    *stacked = out;
+    tw_auto tw_tensor *out = tw__tensor_empty(self->base.dtypes[k], &whole);
+    TW_NEED(out);
+    for (int64_t i = 0; i < out->count; i++)
+        TW_TRY(tw__list_copy_elements(out, i, self->values[k], 0, 1));
+    for (int64_t i = 0; i < size; i++)
+        TW_TRY(put_corner(out, i * each, &shape, items[i * count + k]));
+    *stacked = TW_TAKE(out);
     return TW_OK;
 }
 
@@ -86,22 +82,15 @@ static tw_status padded_next(tw__cursor *cursor, tw_tensor **element, bool *end)
 {
     const padded_dataset *self = (const padded_dataset *)cursor->dataset;
     tw__auto(tw__elements_free) tw__elements elements = { .count = self->base.count };
-    tw_status status = TW_OK;
-    bool over = false;
-    while (status == TW_OK && (int64_t)elements.size < self->size) {
-        tw_tensor **room = tw__elements_room(&elements);
-        status = room ? tw__cursor_next(cursor->input, room, &over) : tw__error_status();
-        if (over)
-            break;
-        elements.size += status == TW_OK;
-    }
-    *end = status == TW_OK && (elements.size == 0 || (self->drop_remainder && (int64_t)elements.size < self->size));
-    for (int k = 0; status == TW_OK && !*end && k < self->base.count; k++) {
-        status = pad_one(self, elements.items, (int64_t)elements.size, k, &element[k]);
+    TW_TRY(tw__elements_fill(&elements, cursor->input, self->size));
+    *end = elements.size == 0 || (self->drop_remainder && (int64_t)elements.size < self->size);
+    for (int k = 0; !*end && k < self->base.count; k++) {
+        tw_status status = pad_one(self, elements.items, (int64_t)elements.size, k, &element[k]);
         if (status != TW_OK)
             tw__element_end(element, k);
+        TW_TRY(status);
     }
-    return status;
+    return TW_OK;
 }
 
 static int64_t padded_cardinality(tw__dataset *dataset)
@@ -152,18 +141,14 @@ static tw_status read_padding(tw__kernel *kernel, padded_dataset *self)
 
 static tw_status padded_compute(tw__kernel *kernel)
 {
-    padded_dataset *self = tw__dataset_make(kernel, &padded_kind, true);
+    tw_auto padded_dataset *self = tw__dataset_make(kernel, &padded_kind, true);
     TW_NEED(self);
     self->size = tw_tensor_int_at(kernel->inputs[1], 0);
     self->drop_remainder = *(const bool *)kernel->inputs[kernel->input_count - 1]->data;
-    tw_status status = read_padding(kernel, self);
-    if (status == TW_OK && self->size < 1)
-        status = tw__fail(TW_INVALID_ARGUMENT, "Batch size must be greater than zero.");
-    if (status != TW_OK) {
-        tw_release(self);
-        return status;
-    }
-    return tw__dataset_give(kernel, self);
+    TW_TRY(read_padding(kernel, self));
+    if (self->size < 1)
+        return tw__fail(TW_INVALID_ARGUMENT, "Batch size must be greater than zero.");
+    return tw__dataset_give(kernel, TW_TAKE(self));
 }
 
 TW_OP(

@@ -336,30 +336,32 @@ TW_API(dataset_zip_structure, "data._zip(datasets: value<element>) -> dataset",
 static tw_spec *common_specs(tw_objects datasets, const char *who)
 {
     const struct tw_dataset *first = datasets.items[0];
-    tw_spec *specs = tw__alloc_array((size_t)first->count + 1, sizeof *specs);
-    tw_status status = specs ? TW_OK : tw__error_status();
-    for (int k = 0; status == TW_OK && k < first->count; k++)
+    tw__owned tw_spec *specs = tw__alloc_array((size_t)first->count + 1, sizeof *specs);
+    if (!specs)
+        return NULL;
+    for (int k = 0; k < first->count; k++)
         specs[k] = first->specs[k];
-    for (int64_t i = 1; status == TW_OK && i < datasets.count; i++) {
+    for (int64_t i = 1; i < datasets.count; i++) {
         const struct tw_dataset *other = datasets.items[i];
-        if (other->count != first->count)
-            status = tw__fail(TW_TYPE_ERROR, "%s: elements of %d and of %d components", who, first->count, other->count);
-        for (int k = 0; status == TW_OK && k < first->count; k++) {
+        if (other->count != first->count) {
+            tw__fail(TW_TYPE_ERROR, "%s: elements of %d and of %d components", who, first->count, other->count);
+            return NULL;
+        }
+        for (int k = 0; k < first->count; k++) {
             tw_shape *s = &specs[k].shape;
             const tw_shape *o = &other->specs[k].shape;
-            if (specs[k].dtype != other->specs[k].dtype)
-                status = tw__fail(TW_TYPE_ERROR, "%s: component %d is %s and %s", who, k, tw_dtype_name(specs[k].dtype),
-                                  tw_dtype_name(other->specs[k].dtype));
+            if (specs[k].dtype != other->specs[k].dtype) {
+                tw__fail(TW_TYPE_ERROR, "%s: component %d is %s and %s", who, k, tw_dtype_name(specs[k].dtype),
+                         tw_dtype_name(other->specs[k].dtype));
+                return NULL;
+            }
             if (s->rank != o->rank)
                 *s = TW_UNKNOWN_SHAPE;
             for (int d = 0; d < s->rank; d++)
                 s->dims[d] = s->dims[d] == o->dims[d] ? s->dims[d] : -1;
         }
     }
-    if (status == TW_OK)
-        return specs;
-    tw__free(specs);
-    return NULL;
+    return TW_TAKE(specs);
 }
 
 static tw_status concatenate_init(void *self, const void *arguments)

@@ -30,21 +30,18 @@ TW_API(io_serialize_example, "io._serialize_example(features: pairs<tensor>) -> 
         memcpy(sorted, args->features.items, count * sizeof *sorted);
         qsort(sorted, count, sizeof *sorted, by_name);
     }
-    tw__text features = { 0 }, example = { 0 };
-    tw_status status = TW_OK;
-    for (size_t i = 0; status == TW_OK && i < count; i++) {
-        if (!tw__is(sorted[i].object, &tw__tensor_class))
-            status = tw__fail(TW_TYPE_ERROR, "Example: feature %s: a tensor was expected", sorted[i].name);
-        else
-            status = tw__feature_write(&features, (tw_string){ sorted[i].name, strlen(sorted[i].name) }, sorted[i].object);
+    tw__auto(tw__text_free) tw__text features = { 0 }, example = { 0 };
+    for (size_t i = 0; i < count; i++) {
+        if (!tw__is(sorted[i].object, &tw__tensor_class)) {
+            tw__fail(TW_TYPE_ERROR, "Example: feature %s: a tensor was expected", sorted[i].name);
+            return NULL;
+        }
+        if (tw__feature_write(&features, (tw_string){ sorted[i].name, strlen(sorted[i].name) }, sorted[i].object) != TW_OK)
+            return NULL;
     }
     if (features.size)
         tw__put_Example_features(&example, features.data, features.size);
-    tw_tensor *made =
-        status == TW_OK && !example.failed ? tw_tensor_string(example.data ? example.data : "", example.size) : NULL;
-    tw__text_free(&features);
-    tw__text_free(&example);
-    return made;
+    return example.failed ? NULL : tw_tensor_string(example.data ? example.data : "", example.size);
 }
 
 /* ---- what to parse ---- */

@@ -142,23 +142,20 @@ tw_status tw_custom_gradient(tw_tensors inputs, tw_custom_forward forward, tw_cu
     tw_auto tw__custom_gradient *custom = tw__custom_gradient_new(output_count);
     c_functions *c = custom ? tw__alloc_zero(sizeof *c) : NULL;
     tw__held tw_tensor **results = tw__held_new((size_t)output_count);
-    tw_status status = c && results ? TW_OK : TW_RESOURCE_EXHAUSTED;
     if (c) {
         *c = (c_functions){ backward, user, end };
         custom->user = c;
         custom->backward = call_c;
         custom->end = end_c;
     }
-    if (status == TW_OK) {
-        size_t scope = tw_scope_begin();
-        status = forward(user, inputs.items, (int)inputs.count, results, output_count);
-        tw__scope_end_with(scope, (void **)results, output_count);
-    }
-    for (int i = 0; status == TW_OK && i < output_count; i++) {
+    TW_NEED(c && results);
+    size_t scope = tw_scope_begin();
+    tw_status ran = forward(user, inputs.items, (int)inputs.count, results, output_count);
+    tw__scope_end_with(scope, (void **)results, output_count);
+    TW_TRY(ran);
+    for (int i = 0; i < output_count; i++) {
         if (!results[i])
-            status = tw__fail(TW_INVALID_ARGUMENT, "tw_custom_gradient: forward gave no output %d", i);
+            return tw__fail(TW_INVALID_ARGUMENT, "tw_custom_gradient: forward gave no output %d", i);
     }
-    if (status == TW_OK)
-        status = tw__custom_gradient_attach(custom, results, inputs.items, (int)inputs.count, outputs);
-    return status;
+    return tw__custom_gradient_attach(custom, results, inputs.items, (int)inputs.count, outputs);
 }

@@ -29,44 +29,35 @@ static tw_status differentiate(const tw__custom_gradient *self, tw_tape *tape, t
                                tw_tensor *const *output_gradients, tw_tensor **input_gradients)
 {
     const recomputed *r = self->user;
-    tw_status status = TW_OK;
-    for (int i = 0; status == TW_OK && i < count; i++) {
+    for (int i = 0; i < count; i++) {
         if (tw__dtype_differentiable(inner[i]->dtype))
-            status = tw__tape_watch(tape, inner[i]);
+            TW_TRY(tw__tape_watch(tape, inner[i]));
     }
-    TW_TRY(status);
     tw__tape_start(tape);
-    tw_tensors again = tw__body_run(r->body, r->user, (tw_tensors){ (tw_tensor **)inner, r->input_count });
+    tw__auto(tw_tensors_free) tw_tensors again =
+        tw__body_run(r->body, r->user, (tw_tensors){ (tw_tensor **)inner, r->input_count });
     tw__tape_stop(tape);
     if (again.count < 0)
         return tw__error_status();
     if (again.count != self->output_count)
-        status = tw__fail(TW_VALUE_ERROR, "recompute_grad: the second run gave %lld values, the first %d", (long long)again.count,
-                          self->output_count);
-    if (status == TW_OK)
-        status = tw__tape_gradient(tape, again.items, output_gradients, again.count, inner, count, input_gradients);
-    tw_tensors_free(&again);
-    return status;
+        return tw__fail(TW_VALUE_ERROR, "recompute_grad: the second run gave %lld values, the first %d", (long long)again.count,
+                        self->output_count);
+    return tw__tape_gradient(tape, again.items, output_gradients, again.count, inner, count, input_gradients);
 }
 
 static tw_status run_again(tw__custom_gradient *self, tw_tensor *const *inputs, int input_count,
                            tw_tensor *const *output_gradients, tw_tensor **input_gradients)
 {
     const recomputed *r = self->user;
-    tw__owned tw_tensor **inner = tw__alloc_array((size_t)input_count + 1, sizeof *inner);
+    tw__held tw_tensor **inner = tw__held_new((size_t)input_count);
     tw_auto tw_tape *tape = tw_tape(.watch_accessed_variables = false);
-    tw_status status = inner && tape ? TW_OK : tw__error_status();
+    TW_NEED(inner && tape);
     int made = 0;
-    for (; status == TW_OK && made < input_count;
-         made++) { /* tensors of its own: what happens to the inputs elsewhere does not count */
+    for (; made < input_count; made++) { /* tensors of its own: what happens to the inputs elsewhere does not count */
         inner[made] = made < r->input_count ? TW_CALL(Identity, inputs[made]) : tw_retain(inputs[made]);
-        status = inner[made] ? TW_OK : tw__error_status();
+        TW_NEED(inner[made]);
     }
-    if (status == TW_OK)
-        status = differentiate(self, tape, inner, input_count, output_gradients, input_gradients);
-    while (inner && made-- > 0)
-        tw_release(inner[made]);
-    return status;
+    return differentiate(self, tape, inner, input_count, output_gradients, input_gradients);
 }
 
 /* The body's results; *read: a tape that knows the variables that were read. */

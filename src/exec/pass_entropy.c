@@ -68,15 +68,13 @@ static tw_status join(tw__plan *plan, const tw__uses *uses, int at)
 
 tw_status tw__pass_entropy(tw__plan *plan)
 {
-    tw__uses uses;
+    tw__auto(tw__uses_free) tw__uses uses = { 0 };
     TW_TRY(tw__uses_find(plan, &uses));
-    tw_status status = TW_OK;
-    for (int s = 0; status == TW_OK && s < plan->step_count; s++) {
+    for (int s = 0; s < plan->step_count; s++) {
         const tw__step *step = &plan->steps[s];
         if ((step->op == &tw__op_SparseSoftmaxCrossEntropyWithLogits || step->op == &tw__op_SoftmaxCrossEntropyWithLogits) &&
             is_plain(step))
-            status = join(plan, &uses, s);
+            TW_TRY(join(plan, &uses, s));
     }
-    tw__uses_free(&uses);
-    return status;
+    return TW_OK;
 }

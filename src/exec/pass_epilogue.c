@@ -145,17 +145,17 @@ static tw_status join(tw__plan *plan, int first, int reshape, int bias, int acti
 
 tw_status tw__pass_epilogue(tw__plan *plan)
 {
-    tw__uses uses;
+    tw__auto(tw__uses_free) tw__uses uses = { 0 };
     TW_TRY(tw__uses_find(plan, &uses));
     tw__owned int32_t *reader = tw__alloc_array((size_t)plan->place_count + 1, sizeof *reader);
-    tw_status status = reader ? TW_OK : TW_RESOURCE_EXHAUSTED;
-    for (int32_t p = 0; reader && p < plan->place_count; p++)
+    TW_NEED(reader);
+    for (int32_t p = 0; p < plan->place_count; p++)
         reader[p] = -1;
-    for (int s = 0; reader && s < plan->step_count; s++) {
+    for (int s = 0; s < plan->step_count; s++) {
         for (int k = 0; k < plan->steps[s].input_count; k++)
             reader[plan->steps[s].inputs[k]] = s;
     }
-    for (int s = 0; status == TW_OK && s < plan->step_count; s++) {
+    for (int s = 0; s < plan->step_count; s++) {
         const tw__step *step = &plan->steps[s];
         if (!is_plain(plan, step) || (step->op != &tw__op_MatMul && !is_convolution(step)))
             continue;
@@ -176,8 +176,7 @@ tw_status tw__pass_epilogue(tw__plan *plan)
         if (activation >= 0 && (!is_plain(plan, &plan->steps[activation]) || !plan->steps[activation].op->activates))
             activation = -1;
         if (bias >= 0 || activation >= 0)
-            status = join(plan, s, reshape, bias, activation, bias_at);
+            TW_TRY(join(plan, s, reshape, bias, activation, bias_at));
     }
-    tw__uses_free(&uses);
-    return status;
+    return TW_OK;
 }

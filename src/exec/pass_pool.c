@@ -36,10 +36,9 @@ static tw_status exchange(tw__plan *plan, tw__step *pool, tw__step *relu)
 
 tw_status tw__pass_pool(tw__plan *plan)
 {
-    tw__uses uses;
+    tw__auto(tw__uses_free) tw__uses uses = { 0 };
     TW_TRY(tw__uses_find(plan, &uses));
-    tw_status status = TW_OK;
-    for (int s = 0; status == TW_OK && s < plan->step_count; s++) {
+    for (int s = 0; s < plan->step_count; s++) {
         tw__step *relu = &plan->steps[s];
         if ((relu->op != &tw__op_ReluGrad && relu->op != &tw__op_Relu6Grad) || !is_plain(relu))
             continue;
@@ -47,8 +46,7 @@ tw_status tw__pass_pool(tw__plan *plan)
         tw__step *pool = maker < 0 ? NULL : &plan->steps[maker];
         if (pool && pool->op == &tw__op_MaxPoolGrad && is_plain(pool) && uses.reads[relu->inputs[0]] == 1 &&
             relu->inputs[1] == pool->inputs[0])
-            status = exchange(plan, pool, relu);
+            TW_TRY(exchange(plan, pool, relu));
     }
-    tw__uses_free(&uses);
-    return status;
+    return TW_OK;
 }

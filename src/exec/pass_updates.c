@@ -280,17 +280,15 @@ static bool may_join(const tw__plan *plan, int from, int to)
 
 tw_status tw__pass_updates(tw__plan *plan)
 {
-    tw__uses uses;
+    tw__auto(tw__uses_free) tw__uses uses = { 0 };
     match m;
     TW_TRY(tw__uses_find(plan, &uses));
-    tw_status status = TW_OK;
     int last = -1; /* the joined step before */
-    for (int s = 0; status == TW_OK && s < plan->step_count; s++) {
+    for (int s = 0; s < plan->step_count; s++) {
         if (!match_step(plan, &uses, s, &m))
             continue;
-        status = join(plan, last >= 0 && may_join(plan, last, s) ? last : -1, s, &m);
+        TW_TRY(join(plan, last >= 0 && may_join(plan, last, s) ? last : -1, s, &m));
         last = s;
     }
-    tw__uses_free(&uses);
-    return status;
+    return TW_OK;
 }

@@ -62,6 +62,10 @@ tw_status tw__bundle_add(tw__bundle_writer *writer, const char *key, const tw_te
 tw_status tw__bundle_finish(tw__bundle_writer *writer);                        /* ends the writer, also when it fails */
 tw_status tw__bundle_finish_as(tw__bundle_writer *writer, const char *prefix); /* under another name in the same directory */
 void tw__bundle_abandon(tw__bundle_writer *writer);                            /* NULL is fine */
+static inline void tw__bundle_writer_end(tw__bundle_writer **writer)
+{
+    tw__bundle_abandon(*writer);
+}
 
 /* Puts the data and, made from it by `make_index(context, shards)`, the index in place of what is at the prefix. */
 typedef tw__file_writer *(*tw__make_index)(void *context, int shards);

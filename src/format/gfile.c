@@ -193,22 +193,23 @@ static bool same_file(const tw__file_reader *source, const char *path)
            one.st_ino == other.st_ino;
 }
 
+static void writer_end(tw__file_writer **writer)
+{
+    tw__file_abandon(*writer);
+}
+
 static tw_status copy_bytes(const tw__file_reader *source, const char *path)
 {
     enum { PIECE = 1 << 20 };
-    tw__file_writer *target = tw__file_create(path);
+    tw__auto(writer_end) tw__file_writer *target = tw__file_create(path);
     tw__owned char *piece = target ? tw__alloc(PIECE) : NULL;
-    tw_status status = piece ? TW_OK : tw__error_status();
-    for (int64_t at = 0; status == TW_OK && at < source->size; at += PIECE) {
+    TW_NEED(piece);
+    for (int64_t at = 0; at < source->size; at += PIECE) {
         size_t size = source->size - at < PIECE ? (size_t)(source->size - at) : PIECE;
-        status = tw__file_read_at(source, at, piece, size);
-        if (status == TW_OK)
-            status = tw__file_write(target, piece, size);
+        TW_TRY(tw__file_read_at(source, at, piece, size));
+        TW_TRY(tw__file_write(target, piece, size));
     }
-    if (status == TW_OK)
-        return tw__file_commit(target);
-    tw__file_abandon(target);
-    return status;
+    return tw__file_commit(TW_TAKE(target));
 }
 
 TW_API(gfile_copy, "io.gfile.copy|compat.v1.gfile.Copy(src: str, dst: str, overwrite: bool = False)",

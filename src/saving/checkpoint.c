@@ -139,18 +139,17 @@ tw_variable *tw__checkpoint_counter(tw_checkpoint *checkpoint)
 {
     if (checkpoint->counter)
         return checkpoint->counter;
-    tw_tensor *zero = tw_tensor_int64(0);
+    tw_auto tw_tensor *zero = tw_tensor_int64(0);
     tw_auto tw_variable *counter = zero ? tw__variable_new(zero, "save_counter", false, NULL) : NULL;
-    tw_release(zero);
     if (!counter)
         return NULL;
-    tw_status status = tw__track(&checkpoint->trackable, "save_counter", counter);
-    if (status == TW_OK && checkpoint->root)
-        status = attach(checkpoint, "save_counter", counter);
-    if (status == TW_OK && checkpoint->root)
-        status = tw__restore_waiting(checkpoint->root, "save_counter", &counter->trackable);
-    if (status == TW_OK)
-        checkpoint->counter = tw_retain(counter);
+    if (tw__track(&checkpoint->trackable, "save_counter", counter) != TW_OK)
+        return NULL;
+    if (checkpoint->root && attach(checkpoint, "save_counter", counter) != TW_OK)
+        return NULL;
+    if (checkpoint->root && tw__restore_waiting(checkpoint->root, "save_counter", &counter->trackable) != TW_OK)
+        return NULL;
+    checkpoint->counter = tw_retain(counter);
     return checkpoint->counter;
 }
 

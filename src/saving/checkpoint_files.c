@@ -185,22 +185,28 @@ static bool is_data_file(const char *name, const char *base)
     return true;
 }
 
+static void listing_end(DIR **listing)
+{
+    if (*listing)
+        closedir(*listing);
+}
+
 tw_status tw__remove_checkpoint(const char *prefix)
 {
     tw__owned char *index = tw__format("%s.index", prefix);
     tw__owned char *directory = index ? tw__path_directory(prefix) : NULL;
-    tw_status status = directory ? tw__file_remove(index) : TW_RESOURCE_EXHAUSTED;
-    DIR *listing = status == TW_OK ? opendir(*directory ? directory : ".") : NULL;
-    if (status == TW_OK && !listing && errno != ENOENT)
-        status = tw__fail_errno(errno, "could not list", directory);
+    TW_NEED(directory);
+    TW_TRY(tw__file_remove(index));
+    tw__auto(listing_end) DIR *listing = opendir(*directory ? directory : ".");
+    if (!listing && errno != ENOENT)
+        return tw__fail_errno(errno, "could not list", directory);
     struct dirent *entry;
-    while (status == TW_OK && listing && (entry = readdir(listing))) {
+    while (listing && (entry = readdir(listing))) {
         if (!is_data_file(entry->d_name, tw__path_name(prefix)))
             continue;
         tw__owned char *path = tw__path_join(directory, entry->d_name);
-        status = path ? tw__file_remove(path) : TW_RESOURCE_EXHAUSTED;
+        TW_NEED(path);
+        TW_TRY(tw__file_remove(path));
     }
-    if (listing)
-        closedir(listing);
-    return status;
+    return TW_OK;
 }

@@ -87,7 +87,7 @@ static tw_status add_active(tw_checkpoint_manager *manager, char *path, double t
 /* Takes up where the last manager of the directory left off. */
 static tw_status recover(tw_checkpoint_manager *manager)
 {
-    tw__checkpoint_state state;
+    tw__auto(tw__checkpoint_state_free) tw__checkpoint_state state = { 0 };
     bool found;
     double now = tw__saving_clock();
     TW_TRY(tw__load_checkpoint_state(manager->directory, NULL, &state, &found));
@@ -103,14 +103,12 @@ static tw_status recover(tw_checkpoint_manager *manager)
                 manager->last_preserved - now);
         manager->last_preserved = now;
     }
-    tw_status status = TW_OK;
-    for (size_t i = 0; status == TW_OK && i < state.path_count && i < state.timestamp_count; i++) {
+    for (size_t i = 0; i < state.path_count && i < state.timestamp_count; i++) {
         double time = fmin(state.all_timestamps[i], now);
         if (time > manager->last_preserved)
-            status = add_active(manager, tw__strdup(state.all_paths[i]), time);
+            TW_TRY(add_active(manager, tw__strdup(state.all_paths[i]), time));
     }
-    tw__checkpoint_state_free(&state);
-    return status;
+    return TW_OK;
 }
 
 static tw_status manager_init(void *self, const void *given)

@@ -27,21 +27,19 @@ static tw_status values_init(void *self, const void *given)
     tw_graph_values *values = self;
     const tw_checkpoint *checkpoint = ((const tw_graph_values_args *)given)->checkpoint;
     tw__saving_view view = tw__checkpoint_view(checkpoint);
-    tw__object_walk walk;
-    tw_status status = tw__walk_objects(&walk, &view);
+    tw__auto(tw__walk_free) tw__object_walk walk = { 0 };
+    TW_TRY(tw__walk_objects(&walk, &view));
     values->variables = tw__alloc_array(walk.count + 1, sizeof *values->variables);
     values->values = tw__alloc_array(walk.count + 1, sizeof *values->values);
-    if (status == TW_OK && (!values->variables || !values->values))
-        status = TW_RESOURCE_EXHAUSTED;
-    for (size_t i = 0; status == TW_OK && i < walk.count; i++) {
+    TW_NEED(values->variables && values->values);
+    for (size_t i = 0; i < walk.count; i++) {
         tw_variable *variable = (tw_variable *)walk.nodes[i].object;
         if (!tw__holds_value(walk.nodes[i].object) || !variable->graph)
             continue;
         values->variables[values->count] = tw_retain(variable);
         values->values[values->count++] = tw__resource_take(variable->resource);
     }
-    tw__walk_free(&walk);
-    return status;
+    return TW_OK;
 }
 
 TW_CLASS(graph_values, "train._GraphValues(checkpoint: checkpoint)", .size = sizeof(tw_graph_values), .init = values_init,

@@ -8,6 +8,7 @@
  * A variable's value is taken once, as the tensor it is at that moment, and written from its own memory. */
 #include "codec/message.h"
 #include "lookup/lookup.h"
+#include "op/calls.h"
 #include "saving/saving.h"
 
 static void add_escaped(tw__text *text, const char *name)
@@ -143,16 +144,15 @@ static tw_status add_node(parts *p, const tw__object_walk *walk, size_t node, bo
 static tw_status save_table(const struct tw_lookup_table *table, parts *p, tw__bundle_writer *writer)
 {
     static const char *const ends[] = { "-keys", "-values" };
+    TW_TEMPS(t);
     tw_tensor *both[2] = { NULL, NULL };
-    tw_status status = tw__lookup_export(table, table->handle, both);
-    for (int i = 0; status == TW_OK && i < 2; i++) {
-        char *key = tw__format("%s%s", p->key.data, ends[i]);
-        status = key ? tw__bundle_add(writer, key, both[i]) : TW_RESOURCE_EXHAUSTED;
-        tw__free(key);
+    TW_TRY(tw__temp_all(t, both, 2, tw__lookup_export(table, table->handle, both)));
+    for (int i = 0; i < 2; i++) {
+        const char *key = tw__temp_memory(t, tw__format("%s%s", p->key.data, ends[i]));
+        TW_NEED(key);
+        TW_TRY(tw__bundle_add(writer, key, both[i]));
     }
-    tw_release(both[0]);
-    tw_release(both[1]);
-    return status;
+    return TW_OK;
 }
 
 static tw_status save_walk(parts *p, const tw__object_walk *walk, const bool *values, tw__bundle_writer *writer)

@@ -494,12 +494,11 @@ static tw_status restore_graph(tw__restore *restore, const tw__saving_view *view
 
 static tw_status restore_names(tw__restore *restore, const tw__saving_view *view)
 {
-    tw__object_walk walk;
-    tw_status status = tw__walk_objects(&walk, view);
-    for (size_t i = 0; status == TW_OK && i < walk.count; i++)
-        status = tw__restore_by_name(restore, walk.nodes[i].object);
-    tw__walk_free(&walk);
-    return status;
+    tw__auto(tw__walk_free) tw__object_walk walk = { 0 };
+    TW_TRY(tw__walk_objects(&walk, view));
+    for (size_t i = 0; i < walk.count; i++)
+        TW_TRY(tw__restore_by_name(restore, walk.nodes[i].object));
+    return TW_OK;
 }
 
 static tw_status start(tw__restore *restore, const tw__saving_view *view)

@@ -53,35 +53,30 @@ static tw_status trace_gradient(void *context, tw_tensor *const *arguments, int 
     (void)argument_count;
     backward_body *b = context;
     int results = b->custom->output_count, inputs = b->node->input_count - results;
-    tw__owned tw_tensor **given = tw__alloc_array((size_t)inputs + 1, sizeof *given);
-    tw_tensor **made = tw__alloc_array((size_t)inputs + 1, sizeof *made);
-    tw_status status = given && made ? TW_OK : TW_RESOURCE_EXHAUSTED;
-    for (int i = 0; status == TW_OK && i < inputs; i++) {
+    tw__held tw_tensor **given = tw__held_new((size_t)inputs);
+    tw_tensor **made = *outputs = tw__alloc_array((size_t)inputs + 1, sizeof *made);
+    TW_NEED(given && made);
+    for (int i = 0; i < inputs; i++) {
         tw__edge edge = b->node->inputs[results + i];
         given[i] = tw__node_output(edge.node, edge.output);
-        status = given[i] ? TW_OK : tw__error_status();
+        TW_NEED(given[i]);
     }
-    if (status == TW_OK)
-        status = b->custom->backward((tw__custom_gradient *)b->custom, given, inputs, arguments, made);
-    for (int i = 0; given && i < inputs; i++)
-        tw_release(given[i]);
-    for (int i = 0; status == TW_OK && i < inputs; i++) {
+    TW_TRY(b->custom->backward((tw__custom_gradient *)b->custom, given, inputs, arguments, made));
+    *output_count = inputs;
+    for (int i = 0; i < inputs; i++) {
         if (!made[i])
             continue;
         struct tw_indexed_slices *slices = tw__slices_of(made[i]);
         tw_tensor *dense = slices ? tw__slices_dense(made[i]) : tw_retain(made[i]);
         tw_release(made[i]);
         made[i] = NULL;
-        status = dense ? TW_OK : tw__error_status();
+        TW_NEED(dense);
         b->sources[b->source_count] = results + i;
         made[b->source_count] = dense;
-        b->source_count += dense != NULL;
+        b->source_count++;
     }
-    if (status == TW_OK)
-        status = tw__function_name_results(made, b->source_count);
-    *outputs = made;
-    *output_count = made ? b->source_count : 0;
-    return status;
+    *output_count = b->source_count;
+    return tw__function_name_results(made, b->source_count);
 }
 
 static tw__function *trace(const tw__function *within, backward_body *b)

@@ -156,21 +156,24 @@ static void release(void *object)
     tw_release(object);
 }
 
+static void binding_end(binding *b)
+{
+    tw__map_free(&b->constants, release);
+}
+
 static tw_status bind_all(tw__extra *extra, const tw__object_walk *walk, tw__saved_gradients *gradients)
 {
-    binding b = { .extra = extra, .walk = walk };
-    tw_status status = TW_OK;
-    for (size_t i = 0; status == TW_OK && i < walk->count; i++) {
+    tw__auto(binding_end) binding b = { .extra = extra, .walk = walk };
+    for (size_t i = 0; i < walk->count; i++) {
         tw_trackable *object = walk->nodes[i].object;
         if (tw__is(object, &tw__class_saved_function))
-            status = bind_function(&b, (tw_saved_function *)object);
+            TW_TRY(bind_function(&b, (tw_saved_function *)object));
         else if (tw__is(object, &tw__class_saved_concrete))
-            status = bind_concrete(&b, (tw_saved_concrete *)object);
+            TW_TRY(bind_concrete(&b, (tw_saved_concrete *)object));
     }
-    if (status == TW_OK && gradients)
-        status = bind_gradients(&b, gradients);
-    tw__map_free(&b.constants, release);
-    return status;
+    if (gradients)
+        TW_TRY(bind_gradients(&b, gradients));
+    return TW_OK;
 }
 
 /* ---- files ---- */
@@ -403,25 +406,18 @@ tw_status tw__saved_model_save(tw__saving_view *view, tw_saved_object *signature
     tw__extra *attached = (tw__extra *)view->extra;
     if (signatures)
         TW_TRY(tw__extra_add(attached, view->root, "signatures", signatures));
-    tw__object_walk walk = { 0 };
-    tw_status status = tw__walk_objects(&walk, view);
-    tw__saved_gradients gradients = { 0 };
+    tw__auto(tw__walk_free) tw__object_walk walk = { 0 };
+    TW_TRY(tw__walk_objects(&walk, view));
+    tw__auto(tw__saved_gradients_free) tw__saved_gradients gradients = { 0 };
     bool tables = false;
-    if (status == TW_OK)
-        status = tw__saved_tables_attach(attached, &walk, &tables);
-    if (status == TW_OK && tables) {
+    TW_TRY(tw__saved_tables_attach(attached, &walk, &tables));
+    if (tables) {
         tw__walk_free(&walk);
-        status = tw__walk_objects(&walk, view);
+        TW_TRY(tw__walk_objects(&walk, view));
     }
-    if (status == TW_OK)
-        status = bind_all(attached, &walk, view->no_gradients ? NULL : &gradients);
+    TW_TRY(bind_all(attached, &walk, view->no_gradients ? NULL : &gradients));
     tw__walk_free(&walk);
-    if (status == TW_OK)
-        status = tw__walk_objects(&walk, view);
-    if (status == TW_OK)
-        status = save_walked(&(tw__saved_model_parts){ &walk, signatures, &gradients }, directory,
-                             &(saved_file){ file_name, make, context });
-    tw__saved_gradients_free(&gradients);
-    tw__walk_free(&walk);
-    return status;
+    TW_TRY(tw__walk_objects(&walk, view));
+    return save_walked(&(tw__saved_model_parts){ &walk, signatures, &gradients }, directory,
+                       &(saved_file){ file_name, make, context });
 }

@@ -172,16 +172,18 @@ static tw_saved_concrete *make_signature(const loading *l, const tw__signature_m
 {
     tw__owned tw__edge *feeds = tw__alloc_array(s->input_count + 1, sizeof *feeds);
     tw__owned tw__fetch *fetches = tw__alloc_array(s->output_count + 1, sizeof *fetches);
-    tw_status status = feeds && fetches ? TW_OK : TW_RESOURCE_EXHAUSTED;
-    for (size_t i = 0; status == TW_OK && i < s->input_count; i++)
-        status = find_edge(l, s->inputs[inputs[i]].tensor, &feeds[i]);
-    for (size_t i = 0; status == TW_OK && i < s->output_count; i++) {
+    if (!feeds || !fetches)
+        return NULL;
+    for (size_t i = 0; i < s->input_count; i++)
+        if (find_edge(l, s->inputs[inputs[i]].tensor, &feeds[i]) != TW_OK)
+            return NULL;
+    for (size_t i = 0; i < s->output_count; i++) {
         tw__edge edge;
-        status = find_edge(l, s->outputs[outputs[i]].tensor, &edge);
+        if (find_edge(l, s->outputs[outputs[i]].tensor, &edge) != TW_OK)
+            return NULL;
         fetches[i] = (tw__fetch){ edge.node, edge.output };
     }
-    tw_auto tw__function *function =
-        status == TW_OK ? tw__session_function(l->session, feeds, (int)s->input_count, fetches, (int)s->output_count) : NULL;
+    tw_auto tw__function *function = tw__session_function(l->session, feeds, (int)s->input_count, fetches, (int)s->output_count);
     tw_value *pair = function ? tw__alloc_array(2, sizeof *pair) : NULL;
     tw_saved_concrete *concrete = NULL;
     if (pair) {
@@ -269,14 +271,14 @@ static tw_status load(loading *l)
     TW_TRY(restore(l));
     TW_TRY(run_first(l));
     TW_TRY(add_variables(l));
-    tw_saved_object *map = tw__saved_object_new("signature_map");
-    tw_status status = map ? tw__track(&l->root->trackable, "signatures", map) : TW_RESOURCE_EXHAUSTED;
-    for (size_t i = 0; status == TW_OK && i < m->signature_count; i++)
-        status = add_signature(l, map, &m->signatures[i]);
-    tw_release(map);
+    tw_auto tw_saved_object *map = tw__saved_object_new("signature_map");
+    TW_NEED(map);
+    TW_TRY(tw__track(&l->root->trackable, "signatures", map));
+    for (size_t i = 0; i < m->signature_count; i++)
+        TW_TRY(add_signature(l, map, &m->signatures[i]));
     l->root->graph = tw_retain(l->graph);
     l->root->session = tw_retain(l->session);
-    return status;
+    return TW_OK;
 }
 
 tw_saved_object *tw__saved_model_load_v1(const tw__saved_model_message *message, const char *directory)

@@ -282,20 +282,16 @@ static tw_status write_gradients(tw__text *text, const tw__model_writing *w)
 
 static tw_status write_objects(tw__text *text, tw__model_writing *w)
 {
-    tw__text node = { 0 };
-    tw__map written = { 0 };
-    tw_status status = TW_OK;
-    for (size_t i = 0; status == TW_OK && i < w->walk->count; i++) {
+    tw__auto(tw__text_free) tw__text node = { 0 };
+    tw__auto(tw__map_end) tw__map written = { 0 };
+    for (size_t i = 0; i < w->walk->count; i++) {
         tw__text_clear(&node);
-        status = write_object(&node, w, i);
+        TW_TRY(write_object(&node, w, i));
         tw__put_SavedObjectGraph_nodes(text, node.data, node.size);
         text->failed |= node.failed;
     }
-    tw__text_free(&node);
-    if (status == TW_OK)
-        status = each_concrete(w, write_one, (void *[]){ text, &written });
-    tw__map_free(&written, NULL);
-    return status == TW_OK ? write_gradients(text, w) : status;
+    TW_TRY(each_concrete(w, write_one, (void *[]){ text, &written }));
+    return write_gradients(text, w);
 }
 
 /* ---- the whole ---- */

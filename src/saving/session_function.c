@@ -72,18 +72,21 @@ TW_METHOD(session_function,
         return NULL;
     tw__owned tw__edge *feeds = tw__alloc_array((size_t)args->feeds.count + 1, sizeof *feeds);
     tw__owned tw__fetch *fetches = tw__alloc_array((size_t)args->fetches.count + 1, sizeof *fetches);
-    tw_status status = feeds && fetches ? TW_OK : TW_RESOURCE_EXHAUSTED;
-    for (int64_t i = 0; status == TW_OK && i < args->feeds.count; i++) {
+    if (!feeds || !fetches)
+        return NULL;
+    for (int64_t i = 0; i < args->feeds.count; i++) {
         tw_tensor *feed = args->feeds.items[i];
-        if (!feed || !feed->node || feed->node->graph != tw__session_graph(session))
-            status = tw__fail(TW_VALUE_ERROR, "prune: feed %lld is no tensor of the graph", (long long)i);
-        else
-            feeds[i] = (tw__edge){ feed->node, feed->node_output };
+        if (!feed || !feed->node || feed->node->graph != tw__session_graph(session)) {
+            tw__fail(TW_VALUE_ERROR, "prune: feed %lld is no tensor of the graph", (long long)i);
+            return NULL;
+        }
+        feeds[i] = (tw__edge){ feed->node, feed->node_output };
     }
-    for (int64_t i = 0; status == TW_OK && i < args->fetches.count; i++)
-        status = tw__session_fetch(session, args->fetches.items[i], &fetches[i]);
+    for (int64_t i = 0; i < args->fetches.count; i++)
+        if (tw__session_fetch(session, args->fetches.items[i], &fetches[i]) != TW_OK)
+            return NULL;
     tw_auto tw__function *function =
-        status == TW_OK ? tw__session_function(session, feeds, (int)args->feeds.count, fetches, (int)args->fetches.count) : NULL;
+        tw__session_function(session, feeds, (int)args->feeds.count, fetches, (int)args->fetches.count);
     tw_value *pair = function ? tw__alloc_array(2, sizeof *pair) : NULL;
     tw_saved_concrete *concrete = NULL;
     if (pair) {

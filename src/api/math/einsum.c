@@ -104,6 +104,15 @@ typedef struct terms {
     double dims[128]; /* by label */
 } terms;
 
+static void terms_end(terms *all)
+{
+    for (int i = 0; i < all->count; i++) {
+        tw__free(all->items[i].labels);
+        tw_release(all->items[i].value);
+    }
+    tw__free(all->items);
+}
+
 static double size_of(const terms *all, const char *labels)
 {
     double size = 1;
@@ -185,27 +194,23 @@ static void note_sizes(terms *all, const char *labels, const tw_shape *shape)
 static tw_tensor *contract_all(char *equation, tw_tensors inputs)
 {
     char *arrow = strstr(equation, "->"), *begin = equation;
-    terms all = { .items = tw__alloc_array((size_t)inputs.count, sizeof(term)), .output = arrow + 2 };
+    tw__auto(terms_end) terms all = { .items = tw__alloc_array((size_t)inputs.count, sizeof(term)), .output = arrow + 2 };
     *arrow = 0;
-    tw_status status = all.items ? TW_OK : tw__error_status();
-    for (int64_t i = 0; status == TW_OK && i < inputs.count; i++) {
+    if (!all.items)
+        return NULL;
+    for (int64_t i = 0; i < inputs.count; i++) {
         size_t size = strcspn(begin, ",");
         char *labels = tw__strndup(begin, size);
         all.items[all.count++] = (term){ labels, tw_retain(inputs.items[i]) };
-        status = labels ? TW_OK : tw__error_status();
-        if (labels)
-            note_sizes(&all, labels, &inputs.items[i]->shape);
+        if (!labels)
+            return NULL;
+        note_sizes(&all, labels, &inputs.items[i]->shape);
         begin += size + 1;
     }
-    while (status == TW_OK && all.count > 1)
-        status = contract_cheapest(&all);
-    tw_tensor *result = status == TW_OK ? tw_retain(all.items[0].value) : NULL;
-    for (int i = 0; i < all.count; i++) {
-        tw__free(all.items[i].labels);
-        tw_release(all.items[i].value);
-    }
-    tw__free(all.items);
-    return result;
+    while (all.count > 1)
+        if (contract_cheapest(&all) != TW_OK)
+            return NULL;
+    return tw_retain(all.items[0].value);
 }
 
 /* The ways of finding an order of contraction have one way in common here; it changes the speed alone. */

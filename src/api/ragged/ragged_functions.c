@@ -35,6 +35,11 @@ typedef struct items {
     size_t count, capacity;
 } items;
 
+static void items_end(items *list)
+{
+    tw__free(list->items);
+}
+
 static tw_status push(items *list, const tw_value *v)
 {
     TW_TRY(TW_GROW(list->items, list->capacity, list->count + 1));
@@ -45,26 +50,26 @@ static tw_status push(items *list, const tw_value *v)
 /* The members of all lists one level down, and the splits between them. Rows of tensors become tensors, kept by the temps. */
 static tw_status descend(tw__temps *t, items *level, tw_tensor **splits, tw_dtype dtype)
 {
-    items below = { 0 };
-    tw_tensor *made = tw__tensor_empty(TW_INT64, &TW_SHAPE((int64_t)level->count + 1));
-    tw_status status = made ? TW_OK : tw__error_status();
-    if (made)
-        ((int64_t *)made->data)[0] = 0;
-    for (size_t i = 0; status == TW_OK && i < level->count; i++) {
+    tw__auto(items_end) items below = { 0 };
+    tw_tensor *made = tw__temp(t, tw__tensor_empty(TW_INT64, &TW_SHAPE((int64_t)level->count + 1)));
+    TW_NEED(made);
+    ((int64_t *)made->data)[0] = 0;
+    for (size_t i = 0; i < level->count; i++) {
         const tw_value *v = &level->items[i];
         int64_t count = v->kind == TW_VALUE_TENSOR ? v->tensor->shape.dims[0] : v->list.count;
-        for (int64_t k = 0; status == TW_OK && k < count; k++) {
+        for (int64_t k = 0; k < count; k++) {
             tw_value item = v->kind == TW_VALUE_TENSOR
                                 ? (tw_value){ .kind = TW_VALUE_TENSOR, .tensor = tw__temp_at(t, v->tensor, k) }
                                 : v->list.items[k];
-            status = v->kind == TW_VALUE_TENSOR && !item.tensor ? tw__error_status() : push(&below, &item);
+            TW_TRY(v->kind == TW_VALUE_TENSOR && !item.tensor ? tw__error_status() : push(&below, &item));
         }
         ((int64_t *)made->data)[i + 1] = (int64_t)below.count;
     }
-    tw__free(level->items);
+    items above = *level;
     *level = below;
-    *splits = tw__temp_cast(t, tw__temp(t, made), dtype);
-    return status == TW_OK && !*splits ? tw__error_status() : status;
+    below = above;
+    *splits = tw__temp_cast(t, made, dtype);
+    return *splits ? TW_OK : tw__error_status();
 }
 
 /* The values of the innermost rows as one tensor. */
@@ -119,22 +124,24 @@ static void *constant(tw__temps *t, const tw_ragged_constant_args *args)
         return NULL;
     }
     tw_tensor *splits[TW_RAGGED_PARTS];
-    items level = { 0 };
-    tw_status status = TW_OK;
+    tw__auto(items_end) items level = { 0 };
     if (list->kind == TW_VALUE_TENSOR) { /* an array: its rows */
-        for (int64_t k = 0; status == TW_OK && k < list->tensor->shape.dims[0]; k++) {
+        for (int64_t k = 0; k < list->tensor->shape.dims[0]; k++) {
             tw_value row = { .kind = TW_VALUE_TENSOR, .tensor = tw__temp_at(t, list->tensor, k) };
-            status = row.tensor ? push(&level, &row) : tw__error_status();
+            if (!row.tensor)
+                return NULL;
+            if (push(&level, &row) != TW_OK)
+                return NULL;
         }
     } else {
-        for (int64_t k = 0; status == TW_OK && k < list->list.count; k++)
-            status = push(&level, &list->list.items[k]);
+        for (int64_t k = 0; k < list->list.count; k++)
+            if (push(&level, &list->list.items[k]) != TW_OK)
+                return NULL;
     }
-    for (int i = 0; status == TW_OK && i < rank; i++)
-        status = descend(t, &level, &splits[i], args->row_splits_dtype);
-    tw_tensor *flat = status == TW_OK ? flat_values(t, args, &level) : NULL;
-    tw__free(level.items);
-    void *value = flat;
+    for (int i = 0; i < rank; i++)
+        if (descend(t, &level, &splits[i], args->row_splits_dtype) != TW_OK)
+            return NULL;
+    void *value = flat_values(t, args, &level);
     for (int i = (int)rank - 1; value && i >= 0; i--)
         value = tw__temp_ragged(t, value, splits[i], -1);
     return value;

@@ -40,34 +40,28 @@ static tw_status find_directory(const tw__file_reader *file, uint64_t *offset, u
     size_t tail_size = file->size < END_SIZE + COMMENT_LIMIT ? (size_t)file->size : END_SIZE + COMMENT_LIMIT;
     tw__owned uint8_t *tail = tw__alloc(tail_size);
     TW_NEED(tail);
-    tw_status status = tw__file_read_at(file, file->size - (int64_t)tail_size, tail, tail_size);
+    TW_TRY(tw__file_read_at(file, file->size - (int64_t)tail_size, tail, tail_size));
     const uint8_t *end = NULL;
-    for (size_t i = END_SIZE; status == TW_OK && i <= tail_size && !end; i++) {
+    for (size_t i = END_SIZE; i <= tail_size && !end; i++) {
         const uint8_t *at = tail + tail_size - i;
         if (tw__get32(at) == 0x06054b50 && get16(at + 20) == i - END_SIZE)
             end = at;
     }
-    if (status == TW_OK && !end) {
-        status = fail(file, "it has no end record");
-    } else if (status == TW_OK) {
-        *size = tw__get32(end + 12);
-        *offset = tw__get32(end + 16);
-        if (*offset == UINT32_MAX || *size == UINT32_MAX) {
-            uint8_t large[END64_SIZE];
-            const uint8_t *locator = end - LOCATOR_SIZE;
-            if (end - tail < LOCATOR_SIZE || tw__get32(locator) != 0x07064b50 || tw__get64(locator + 8) > INT64_MAX)
-                status = fail(file, "it lacks the end record for large files");
-            else
-                status = tw__file_read_at(file, (int64_t)tw__get64(locator + 8), large, sizeof large);
-            if (status == TW_OK && tw__get32(large) != 0x06064b50)
-                status = fail(file, "it lacks the end record for large files");
-            if (status == TW_OK) {
-                *size = tw__get64(large + 40);
-                *offset = tw__get64(large + 48);
-            }
-        }
+    if (!end)
+        return fail(file, "it has no end record");
+    *size = tw__get32(end + 12);
+    *offset = tw__get32(end + 16);
+    if (*offset == UINT32_MAX || *size == UINT32_MAX) {
+        uint8_t large[END64_SIZE];
+        const uint8_t *locator = end - LOCATOR_SIZE;
+        if (end - tail < LOCATOR_SIZE || tw__get32(locator) != 0x07064b50 || tw__get64(locator + 8) > INT64_MAX)
+            return fail(file, "it lacks the end record for large files");
+        TW_TRY(tw__file_read_at(file, (int64_t)tw__get64(locator + 8), large, sizeof large));
+        if (tw__get32(large) != 0x06064b50)
+            return fail(file, "it lacks the end record for large files");
+        *size = tw__get64(large + 40);
+        *offset = tw__get64(large + 48);
     }
-    TW_TRY(status);
     if (*offset > (uint64_t)file->size || *size > (uint64_t)file->size - *offset || *size > DIRECTORY_LIMIT)
         return fail(file, "its directory is not in the file");
     return TW_OK;
@@ -267,25 +261,19 @@ static tw_status check_stored(const tw__file_reader *file, const char *name, uin
 
 tw_status tw__zip_find(const char *path, const char *name, uint64_t *offset, uint64_t *size)
 {
-    tw__file_reader file;
+    tw__auto(tw__file_close) tw__file_reader file = { .descriptor = -1 };
     member_entry member = { 0 };
     uint8_t local[LOCAL_SIZE];
     TW_TRY(tw__file_open(&file, path));
-    tw_status status = take_member(&file, name, &member, NULL);
-    if (status == TW_OK && (member.method || member.flags & 1))
-        status = tw__fail(TW_UNIMPLEMENTED, "%s: \"%s\" is compressed, expected a member that is stored as it is", path, name);
-    bool there =
-        status == TW_OK && member.local_offset <= (uint64_t)file.size && (uint64_t)file.size - member.local_offset >= LOCAL_SIZE;
-    if (status == TW_OK && there)
-        status = tw__file_read_at(&file, (int64_t)member.local_offset, local, LOCAL_SIZE);
-    if (status == TW_OK) {
-        *offset = there ? member.local_offset + LOCAL_SIZE + get16(local + 26) + get16(local + 28) : 0;
-        *size = member.size;
-        if (!there || *offset > (uint64_t)file.size || *size > (uint64_t)file.size - *offset)
-            status = fail(&file, "a member is not in the file");
-    }
-    if (status == TW_OK)
-        status = check_stored(&file, name, *offset, &member);
-    tw__file_close(&file);
-    return status;
+    TW_TRY(take_member(&file, name, &member, NULL));
+    if (member.method || member.flags & 1)
+        return tw__fail(TW_UNIMPLEMENTED, "%s: \"%s\" is compressed, expected a member that is stored as it is", path, name);
+    bool there = member.local_offset <= (uint64_t)file.size && (uint64_t)file.size - member.local_offset >= LOCAL_SIZE;
+    if (there)
+        TW_TRY(tw__file_read_at(&file, (int64_t)member.local_offset, local, LOCAL_SIZE));
+    *offset = there ? member.local_offset + LOCAL_SIZE + get16(local + 26) + get16(local + 28) : 0;
+    *size = member.size;
+    if (!there || *offset > (uint64_t)file.size || *size > (uint64_t)file.size - *offset)
+        return fail(&file, "a member is not in the file");
+    return check_stored(&file, name, *offset, &member);
 }

@@ -103,6 +103,12 @@ typedef struct assembly {
     tw__text key;
 } assembly;
 
+static void assembly_end(assembly *work)
+{
+    tw__text_free(&work->key);
+    tw__free(work->covered);
+}
+
 static tw_status bad(const assembly *work, const char *why)
 {
     return tw__fail(TW_DATA_LOSS, "the slices of the partitioned tensor \"%s\" %s", work->entry->key, why);
@@ -141,23 +147,20 @@ static tw_status read_part(assembly *work, const tw__slice *slice)
 
 tw_status tw__bundle_read_slices(tw__bundle_reader *reader, const tw__bundle_entry *entry, void *data)
 {
-    assembly work = { .reader = reader, .entry = entry, .data = data };
+    tw__auto(assembly_end) assembly work = { .reader = reader, .entry = entry, .data = data };
     tw__many slices = tw__many_of(&tw__type_BundleEntryProto, TW_BundleEntryProto_slices,
                                   (tw_string){ (const char *)entry->slices, entry->slices_size });
-    tw_status status = TW_OK;
     int64_t count;
     if (entry->dtype == TW_STRING)
         return tw__fail(TW_UNIMPLEMENTED, "the partitioned tensor \"%s\" of strings can't be read", entry->key);
     TW_TRY(tw__shape_count(&entry->shape, &count));
     if (data && !(work.covered = tw__alloc_zero((size_t)(count / 8 + 1))))
         return TW_RESOURCE_EXHAUSTED;
-    for (tw_string bytes; status == TW_OK && tw__next_bytes(&slices, &bytes);) {
+    for (tw_string bytes; tw__next_bytes(&slices, &bytes);) {
         tw__slice slice;
-        status = read_slice(bytes, &entry->shape, &slice) ? read_part(&work, &slice) : bad(&work, "are malformed");
+        TW_TRY(read_slice(bytes, &entry->shape, &slice) ? read_part(&work, &slice) : bad(&work, "are malformed"));
     }
-    if (status == TW_OK && work.elements != count)
-        status = bad(&work, "do not cover it exactly once");
-    tw__text_free(&work.key);
-    tw__free(work.covered);
-    return status;
+    if (work.elements != count)
+        return bad(&work, "do not cover it exactly once");
+    return TW_OK;
 }

@@ -112,22 +112,17 @@ static tw_status take_quoted(parser *in, tw__text *text)
 
 static tw_status take_string(parser *in, char **out)
 {
-    tw__text text = { 0 };
-    tw_status status = TW_OK;
+    tw__auto(tw__text_free) tw__text text = { 0 };
     bool any = false;
-    while (status == TW_OK) {
+    for (;;) {
         skip_space(in);
         if (in->at == in->end || (*in->at != '"' && *in->at != '\''))
             break;
         any = true;
-        status = take_quoted(in, &text);
+        TW_TRY(take_quoted(in, &text));
     }
-    if (status == TW_OK && !any)
-        status = fail(in, "a string is expected");
-    if (status != TW_OK) {
-        tw__text_free(&text);
-        return status;
-    }
+    if (!any)
+        return fail(in, "a string is expected");
     *out = tw__text_take(&text);
     return *out ? TW_OK : TW_RESOURCE_EXHAUSTED;
 }

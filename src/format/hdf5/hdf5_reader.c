@@ -156,6 +156,11 @@ typedef struct blocks {
     unsigned messages; /* that are still to come */
 } blocks;
 
+static void blocks_end(blocks *list)
+{
+    tw__free(list->items);
+}
+
 static tw_status read_block(tw__hdf5 *file, header *object, blocks *list, block place)
 {
     tw__owned uint8_t *data = tw__hdf5_block(file, place.address, place.size);
@@ -192,14 +197,12 @@ static tw_status read_header(tw__hdf5 *file, header *object, uint64_t address)
     if (tw__pointer_map_get(&file->seen, (void *)(uintptr_t)(address + 1), 0))
         return tw__hdf5_fail(file, "it is damaged, or an object in it has several names");
     TW_TRY(tw__pointer_map_put(&file->seen, (void *)(uintptr_t)(address + 1), 1));
-    blocks list = { .messages = messages };
-    tw_status status = TW_GROW(list.items, list.capacity, 1);
-    if (status == TW_OK)
-        list.items[list.count++] = (block){ address + 16, size };
-    for (size_t i = 0; status == TW_OK && i < list.count; i++)
-        status = read_block(file, object, &list, list.items[i]);
-    tw__free(list.items);
-    return status;
+    tw__auto(blocks_end) blocks list = { .messages = messages };
+    TW_TRY(TW_GROW(list.items, list.capacity, 1));
+    list.items[list.count++] = (block){ address + 16, size };
+    for (size_t i = 0; i < list.count; i++)
+        TW_TRY(read_block(file, object, &list, list.items[i]));
+    return TW_OK;
 }
 
 /* ---- groups ---- */

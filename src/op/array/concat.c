@@ -96,32 +96,20 @@ static tw_status concat_compute(tw__kernel *kernel)
 /* Where the parts begin, by ops: ConcatOffset takes an int32 axis and int32 shapes. */
 static tw_status concat_gradient_later(tw__gradient *gradient, tw_tensor *dy, int count)
 {
-    tw_tensor **inputs = tw__alloc_array((size_t)count + 1, sizeof *inputs),
-              **offsets = tw__alloc_array((size_t)count, sizeof *offsets);
+    tw__held tw_tensor **inputs = tw__held_new((size_t)count + 1), **offsets = tw__held_new((size_t)count);
     tw_tensor *given = gradient->inputs[count];
-    tw_status status = inputs && offsets ? TW_OK : tw__error_status();
-    int made = 0, offset_count = count;
-    if (status == TW_OK && !(inputs[0] = TW_CALL(Cast, given, TW_A_TYPE("DstT", TW_INT32))))
-        status = tw__error_status();
-    for (int i = 0; status == TW_OK && i < count; i++) {
-        if (!(inputs[i + 1] = tw__shape_as_tensor(gradient->inputs[i], TW_INT32)))
-            status = tw__error_status();
+    TW_NEED(inputs && offsets);
+    int offset_count = count;
+    TW_NEED(inputs[0] = TW_CALL(Cast, given, TW_A_TYPE("DstT", TW_INT32)));
+    for (int i = 0; i < count; i++) {
+        TW_NEED(inputs[i + 1] = tw__shape_as_tensor(gradient->inputs[i], TW_INT32));
     }
-    if (status == TW_OK) {
-        status = tw__apply(&tw__op_ConcatOffset, inputs, count + 1, NULL, 0, offsets, &offset_count);
-        made = status == TW_OK ? count : 0;
+    TW_TRY(tw__apply(&tw__op_ConcatOffset, inputs, count + 1, NULL, 0, offsets, &offset_count));
+    for (int i = 0; i < count; i++) {
+        if (gradient->wanted[i])
+            TW_NEED(gradient->input_grads[i] = TW_CALL(Slice, dy, offsets[i], inputs[i + 1]));
     }
-    for (int i = 0; status == TW_OK && i < count; i++) {
-        if (gradient->wanted[i] && !(gradient->input_grads[i] = TW_CALL(Slice, dy, offsets[i], inputs[i + 1])))
-            status = tw__error_status();
-    }
-    for (int i = 0; i < made; i++)
-        tw_release(offsets[i]);
-    for (int i = 0; inputs && i <= count; i++)
-        tw_release(inputs[i]);
-    tw__free(inputs);
-    tw__free(offsets);
-    return status;
+    return TW_OK;
 }
 
 static tw_status concat_gradient(tw__gradient *gradient)

@@ -22,6 +22,11 @@ typedef struct members {
     tw_shape rows; /* the dimensions without the last */
 } members;
 
+static void members_end(members *m)
+{
+    tw__free(m->list);
+}
+
 static int compare(const void *a, const void *b)
 {
     const member *x = a, *y = b;
@@ -183,22 +188,17 @@ static tw_status operate(tw__kernel *kernel, bool first_sparse, bool second_spar
 {
     operation which = UNION;
     bool validate = TW_ATTR(kernel, "validate_indices")->b;
-    members a = { 0 }, b = { 0 };
+    tw__auto(members_end) members a = { 0 }, b = { 0 };
     TW_TRY(read_operation(kernel, &which));
-    tw_status status = first_sparse ? read_sparse(kernel, 0, validate, &a) : read_dense(kernel, 0, &a);
+    TW_TRY(first_sparse ? read_sparse(kernel, 0, validate, &a) : read_dense(kernel, 0, &a));
     int second = first_sparse ? 3 : 1;
-    if (status == TW_OK)
-        status = second_sparse ? read_sparse(kernel, second, validate, &b) : read_dense(kernel, second, &b);
-    if (status == TW_OK && !tw__shape_equal(&a.rows, &b.rows))
-        status = TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "Mismatched group shapes %s vs %s", tw__shape_text(&a.rows),
-                            tw__shape_text(&b.rows));
-    member *out = status == TW_OK ? tw__alloc_array((size_t)(a.count + b.count) + 1, sizeof *out) : NULL;
-    if (status == TW_OK)
-        status = out ? give(kernel, &a.rows, out, combine(&a, &b, which, out)) : tw__error_status();
-    tw__free(out);
-    tw__free(a.list);
-    tw__free(b.list);
-    return status;
+    TW_TRY(second_sparse ? read_sparse(kernel, second, validate, &b) : read_dense(kernel, second, &b));
+    if (!tw__shape_equal(&a.rows, &b.rows))
+        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "Mismatched group shapes %s vs %s", tw__shape_text(&a.rows),
+                          tw__shape_text(&b.rows));
+    tw__owned member *out = tw__alloc_array((size_t)(a.count + b.count) + 1, sizeof *out);
+    TW_NEED(out);
+    return give(kernel, &a.rows, out, combine(&a, &b, which, out));
 }
 
 static tw_status dense_dense(tw__kernel *kernel)

@@ -56,6 +56,12 @@ typedef struct table {
     int64_t found;
 } table;
 
+static void table_end(table *t)
+{
+    tw__free(t->slots);
+    tw__free(t->keys);
+}
+
 static int64_t *slot_of(const table *t, uint64_t key)
 {
     uint64_t mask = ((uint64_t)1 << (64 - t->shift)) - 1, at = key * 0x9e3779b97f4a7c15u >> t->shift;
@@ -153,19 +159,18 @@ static tw_status find_close(const tw_tensor *in, tw_tensor *places, int64_t *fir
 /* places[i] and firsts as below. */
 static tw_status find_numbers(const tw_tensor *in, tw_tensor *places, int64_t *firsts, int64_t *found)
 {
-    table t = { .shift = in->count < 500 ? 64 - 10 : in->count < 8000 ? 64 - 14 : 64 - 17 };
-    tw_status status = table_grow(&t);
+    tw__auto(table_end) table t = { .shift = in->count < 500 ? 64 - 10 : in->count < 8000 ? 64 - 14 : 64 - 17 };
+    TW_TRY(table_grow(&t));
     size_t size = tw__element_size(in->dtype);
     bool can_be_nan = tw__dtype_is_float(in->dtype);
     *found = 0;
-    int64_t nans = 0;                                                           /* each is a value of its own, and has no key */
-    int64_t *numbers = tw__alloc_array((size_t)in->count + 1, sizeof *numbers); /* of keys: which value */
-    if (status == TW_OK && !numbers)
-        status = tw__error_status();
-    for (int64_t i = 0; status == TW_OK && i < in->count; i++) {
+    int64_t nans = 0; /* each is a value of its own, and has no key */
+    tw__owned int64_t *numbers = tw__alloc_array((size_t)in->count + 1, sizeof *numbers); /* of keys: which value */
+    TW_NEED(numbers);
+    for (int64_t i = 0; i < in->count; i++) {
         int64_t number;
-        if (i % STRETCH == 0 && (status = tw__pause()) != TW_OK)
-            break;
+        if (i % STRETCH == 0)
+            TW_TRY(tw__pause());
         if (can_be_nan && is_nan(in, i)) {
             number = t.found + nans++;
             firsts[number] = i;
@@ -181,7 +186,7 @@ static tw_status find_numbers(const tw_tensor *in, tw_tensor *places, int64_t *f
                 *slot = ++t.found;
                 number = numbers[t.found - 1];
                 if (2 * t.found >= (int64_t)1 << (64 - t.shift))
-                    status = table_grow(&t);
+                    TW_TRY(table_grow(&t));
             } else {
                 number = numbers[*slot - 1];
             }
@@ -192,24 +197,20 @@ static tw_status find_numbers(const tw_tensor *in, tw_tensor *places, int64_t *f
             ((int32_t *)places->data)[i] = (int32_t)number;
     }
     *found = t.found + nans;
-    tw__free(numbers);
-    tw__free(t.slots);
-    tw__free(t.keys);
-    return status;
+    return TW_OK;
 }
 
 /* ---- anything ---- */
 
 static tw_status find_any(const tw_tensor *in, tw_tensor *places, int64_t *firsts, int64_t *count)
 {
-    tw__map seen = { 0 };
-    tw_status status = TW_OK;
+    tw__auto(tw__map_end) tw__map seen = { 0 };
     int64_t found = 0;
-    for (int64_t i = 0; status == TW_OK && i < in->count; i++) {
+    for (int64_t i = 0; i < in->count; i++) {
         size_t size;
         char space[16];
-        if (i % STRETCH == 0 && (status = tw__pause()) != TW_OK)
-            break;
+        if (i % STRETCH == 0)
+            TW_TRY(tw__pause());
         const void *key = element_key(in, i, &size, space);
         /* What is not a number equals nothing, itself included. */
         bool nan = is_nan(in, i);
@@ -218,16 +219,15 @@ static tw_status find_any(const tw_tensor *in, tw_tensor *places, int64_t *first
             firsts[found++] = i;
             known = (intptr_t)found;
             if (!nan)
-                status = tw__map_put(&seen, key, size, (void *)known);
+                TW_TRY(tw__map_put(&seen, key, size, (void *)known));
         }
         if (places->dtype == TW_INT64)
             ((int64_t *)places->data)[i] = known - 1;
         else
             ((int32_t *)places->data)[i] = (int32_t)(known - 1);
     }
-    tw__map_free(&seen, NULL);
     *count = found;
-    return status;
+    return TW_OK;
 }
 
 /* How often each of `found` values occurs, the third output. */
@@ -249,24 +249,22 @@ static tw_status unique_compute(tw__kernel *kernel)
 {
     const tw_tensor *in = kernel->inputs[0];
     tw_tensor *places = kernel->outputs[1];
-    int64_t *firsts = tw__alloc_array((size_t)in->count + 1, sizeof *firsts), found = 0; /* where each value first stands */
-    tw_status status = firsts ? TW_OK : tw__error_status();
+    tw__owned int64_t *firsts = tw__alloc_array((size_t)in->count + 1, sizeof *firsts); /* where each value first stands */
+    int64_t found = 0;
+    TW_NEED(firsts);
     bool numbers = in->dtype != TW_STRING && tw__element_size(in->dtype) <= sizeof(uint64_t) && !tw__dtype_is_complex(in->dtype);
     int64_t least,
         range = numbers && (in->dtype == TW_INT32 || in->dtype == TW_INT64) && in->count < INT32_MAX ? range_of(in, &least) : 0;
-    if (status == TW_OK && range)
-        status = find_close(in, places, firsts, least, range, &found);
-    else if (status == TW_OK)
-        status = numbers ? find_numbers(in, places, firsts, &found) : find_any(in, places, firsts, &found);
-    tw_tensor *out = status == TW_OK ? tw__output(kernel, 0, &TW_SHAPE(found)) : NULL;
-    if (status == TW_OK && !out)
-        status = tw__error_status();
+    TW_TRY(range     ? find_close(in, places, firsts, least, range, &found)
+           : numbers ? find_numbers(in, places, firsts, &found)
+                     : find_any(in, places, firsts, &found));
+    tw_tensor *out = tw__output(kernel, 0, &TW_SHAPE(found));
+    TW_NEED(out);
     size_t size = tw__element_size(in->dtype);
-    for (int64_t i = 0; status == TW_OK && i < found; i++)
-        status = tw__copy_elements(out->dtype, (char *)out->data + (size_t)i * size,
-                                   (const char *)in->data + (size_t)firsts[i] * size, 1);
-    tw__free(firsts);
-    return status == TW_OK && kernel->output_count == 3 ? count_places(kernel, places, found) : status;
+    for (int64_t i = 0; i < found; i++)
+        TW_TRY(tw__copy_elements(out->dtype, (char *)out->data + (size_t)i * size,
+                                 (const char *)in->data + (size_t)firsts[i] * size, 1));
+    return kernel->output_count == 3 ? count_places(kernel, places, found) : TW_OK;
 }
 
 TW_OP(Unique, .inputs = "x: T", .outputs = "y: T, idx: out_idx", .attrs = "T: type, out_idx: {int32, int64} = int32",

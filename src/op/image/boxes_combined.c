@@ -79,6 +79,13 @@ typedef struct combination {
     result *results;
 } combination;
 
+static void combination_end(combination *c)
+{
+    tw__free(c->chosen);
+    tw__free(c->scores);
+    tw__free(c->results);
+}
+
 static tw_status one_image(const combination *c, int64_t image)
 {
     const float *boxes = (const float *)c->kernel->inputs[0]->data + image * c->boxes * c->groups * 4;
@@ -118,13 +125,13 @@ static tw_status one_image(const combination *c, int64_t image)
 static tw_status combined_compute(tw__kernel *kernel)
 {
     const tw_shape *boxes = &kernel->inputs[0]->shape, *scores = &kernel->inputs[1]->shape;
-    combination c = { .kernel = kernel,
-                      .boxes = boxes->dims[1],
-                      .groups = boxes->dims[2],
-                      .classes = scores->dims[2],
-                      .threshold = (float)tw_tensor_double_at(kernel->inputs[4], 0),
-                      .score_threshold = (float)tw_tensor_double_at(kernel->inputs[5], 0),
-                      .clip = TW_ATTR(kernel, "clip_boxes")->b };
+    tw__auto(combination_end) combination c = { .kernel = kernel,
+                                                .boxes = boxes->dims[1],
+                                                .groups = boxes->dims[2],
+                                                .classes = scores->dims[2],
+                                                .threshold = (float)tw_tensor_double_at(kernel->inputs[4], 0),
+                                                .score_threshold = (float)tw_tensor_double_at(kernel->inputs[5], 0),
+                                                .clip = TW_ATTR(kernel, "clip_boxes")->b };
     TW_TRY(output_size(kernel->op, kernel->attrs, kernel->inputs[2], kernel->inputs[3], c.classes, &c.size));
     if (!(c.threshold >= 0 && c.threshold <= 1))
         return FAIL(kernel, "iou_threshold must be in [0, 1]");
@@ -140,13 +147,10 @@ static tw_status combined_compute(tw__kernel *kernel)
     c.chosen = tw__alloc_array((size_t)c.each + 1, sizeof *c.chosen);
     c.scores = tw__alloc_array((size_t)c.each + 1, sizeof *c.scores);
     c.results = tw__alloc_array((size_t)(c.each * c.classes) + 1, sizeof *c.results);
-    tw_status status = c.chosen && c.scores && c.results ? TW_OK : TW_RESOURCE_EXHAUSTED;
-    for (int64_t i = 0; status == TW_OK && i < batch; i++)
-        status = one_image(&c, i);
-    tw__free(c.chosen);
-    tw__free(c.scores);
-    tw__free(c.results);
-    return status;
+    TW_NEED(c.chosen && c.scores && c.results);
+    for (int64_t i = 0; i < batch; i++)
+        TW_TRY(one_image(&c, i));
+    return TW_OK;
 }
 
 TW_OP(

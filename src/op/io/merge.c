@@ -4,6 +4,7 @@
  * the parts are removed behind that. TensorFlow renames the parts' data files instead: readers see no difference. */
 #include <unistd.h>
 
+#include "base/temps.h"
 #include "format/format.h"
 #include "op/guard.h"
 #include "op/op.h"
@@ -48,42 +49,39 @@ static tw_status remove_part(const char *prefix, bool directory)
 {
     int shards = tw__bundle_shards(prefix);
     tw__owned char *index = tw__format("%s.index", prefix);
-    tw_status status = index ? tw__file_remove(index) : TW_RESOURCE_EXHAUSTED;
-    for (int i = 0; status == TW_OK && i < shards; i++) {
-        char *path = tw__bundle_shard_path(prefix, i, shards);
-        status = path ? tw__file_remove(path) : TW_RESOURCE_EXHAUSTED;
-        tw__free(path);
+    TW_NEED(index);
+    TW_TRY(tw__file_remove(index));
+    for (int i = 0; i < shards; i++) {
+        tw__owned char *path = tw__bundle_shard_path(prefix, i, shards);
+        TW_NEED(path);
+        TW_TRY(tw__file_remove(path));
     }
-    tw__owned char *folder = status == TW_OK && directory ? tw__path_directory(prefix) : NULL;
+    tw__owned char *folder = directory ? tw__path_directory(prefix) : NULL;
     if (folder && *folder)
         (void)rmdir(folder); /* other parts may be in it still */
-    return status;
+    return TW_OK;
 }
 
 static tw_status merge(tw__kernel *kernel, char *const *parts, int64_t count, const char *target)
 {
     bool missing_allowed = TW_ATTR(kernel, "allow_missing_files")->b;
     int64_t found = 0;
-    tw__bundle_writer *writer = tw__bundle_create(target);
-    tw_status status = writer ? TW_OK : tw__error_status();
-    for (int64_t i = 0; status == TW_OK && i < count; i++) {
+    tw__auto(tw__bundle_writer_end) tw__bundle_writer *writer = tw__bundle_create(target);
+    TW_NEED(writer);
+    for (int64_t i = 0; i < count; i++) {
         if (missing_allowed && !has_index(parts[i]))
             continue;
         found++;
-        status = add_part(writer, parts[i]);
+        TW_TRY(add_part(writer, parts[i]));
     }
-    if (status == TW_OK && !found)
-        status = TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "none of the %lld parts of %s is there", (long long)count, target);
-    if (status != TW_OK) {
-        tw__bundle_abandon(writer);
-        return status;
-    }
-    TW_TRY(tw__bundle_finish(writer));
-    for (int64_t i = 0; status == TW_OK && i < count; i++) {
+    if (!found)
+        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "none of the %lld parts of %s is there", (long long)count, target);
+    TW_TRY(tw__bundle_finish(TW_TAKE(writer)));
+    for (int64_t i = 0; i < count; i++) {
         if (strcmp(parts[i], target) != 0 && has_index(parts[i]))
-            status = remove_part(parts[i], TW_ATTR(kernel, "delete_old_dirs")->b);
+            TW_TRY(remove_part(parts[i], TW_ATTR(kernel, "delete_old_dirs")->b));
     }
-    return status;
+    return TW_OK;
 }
 
 static tw_status merge_compute(tw__kernel *kernel)
@@ -95,17 +93,13 @@ static tw_status merge_compute(tw__kernel *kernel)
     if (target->shape.rank != 0)
         return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "Input destination_prefix should be a scalar tensor, got %s",
                           tw__shape_text(&target->shape));
-    char *path = prefix_at(kernel, target, 0), **parts = tw__alloc_array((size_t)prefixes->count + 1, sizeof *parts);
-    tw_status status = path && parts ? TW_OK : tw__error_status();
-    for (int64_t i = 0; status == TW_OK && i < prefixes->count; i++)
-        status = (parts[i] = prefix_at(kernel, prefixes, i)) ? TW_OK : tw__error_status();
-    if (status == TW_OK)
-        status = merge(kernel, parts, prefixes->count, path);
-    for (int64_t i = 0; parts && i < prefixes->count; i++)
-        tw__free(parts[i]);
-    tw__free(parts);
-    tw__free(path);
-    return status;
+    TW_TEMPS(t);
+    char *path = tw__temp_memory(t, prefix_at(kernel, target, 0)),
+         **parts = tw__temp_memory(t, tw__alloc_array((size_t)prefixes->count + 1, sizeof *parts));
+    TW_NEED(path && parts);
+    for (int64_t i = 0; i < prefixes->count; i++)
+        TW_NEED(parts[i] = tw__temp_memory(t, prefix_at(kernel, prefixes, i)));
+    return merge(kernel, parts, prefixes->count, path);
 }
 
 TW_OP(MergeV2Checkpoints, .inputs = "checkpoint_prefixes: string, destination_prefix: string",

@@ -46,17 +46,13 @@ static tw_status check_names(tw__kernel *kernel, int64_t count)
 static tw_status add_tensors(tw__kernel *kernel, tw__bundle_writer *writer)
 {
     for (int i = 3; i < kernel->input_count; i++) {
-        char *name = text_at(kernel->inputs[1], i - 3), *part = name ? text_at(kernel->inputs[2], i - 3) : NULL;
+        tw__owned char *name = text_at(kernel->inputs[1], i - 3), *part = name ? text_at(kernel->inputs[2], i - 3) : NULL;
         tw__slice slice;
-        tw_status status = part ? TW_OK : tw__error_status();
-        if (status == TW_OK && *part)
-            status = tw__slice_parse(part, &slice);
-        if (status == TW_OK)
-            status = *part ? tw__bundle_add_slice(writer, name, kernel->inputs[i], &slice)
-                           : tw__bundle_add(writer, name, kernel->inputs[i]);
-        tw__free(name);
-        tw__free(part);
-        TW_TRY(status);
+        TW_NEED(part);
+        if (*part)
+            TW_TRY(tw__slice_parse(part, &slice));
+        TW_TRY(*part ? tw__bundle_add_slice(writer, name, kernel->inputs[i], &slice)
+                     : tw__bundle_add(writer, name, kernel->inputs[i]));
     }
     return TW_OK;
 }

@@ -190,17 +190,13 @@ static tw_status from_compute(tw__kernel *kernel)
     tw_shape outer = kernel->inputs[0]->shape;
     outer.rank--;
     int64_t rows = kernel->inputs[0]->count / PARTS;
-    tw__owned tw_tensor **parts = tw__alloc_array((size_t)rows * PARTS + 1, sizeof *parts);
-    tw_status status = parts ? TW_OK : tw__error_status();
-    for (int64_t i = 0; status == TW_OK && i < rows * PARTS; i++) {
+    tw__held tw_tensor **parts = tw__held_new((size_t)rows * PARTS);
+    TW_NEED(parts);
+    for (int64_t i = 0; i < rows * PARTS; i++) {
         parts[i] = take_part(kernel, i / PARTS, (int)(i % PARTS));
-        status = parts[i] ? TW_OK : tw__error_status();
+        TW_NEED(parts[i]);
     }
-    if (status == TW_OK)
-        status = join(kernel, &outer, rows, parts);
-    for (int64_t i = 0; parts && i < rows * PARTS; i++)
-        tw_release(parts[i]);
-    return status;
+    return join(kernel, &outer, rows, parts);
 }
 
 TW_OP(DeserializeSparse, .inputs = "serialized_sparse: Tserialized",

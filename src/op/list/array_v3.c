@@ -341,15 +341,11 @@ static tw_status concat_compute(tw__kernel *kernel)
     int64_t count = array->list->count;
     if (count == 0)
         return TW_OP_FAIL(kernel, TW_UNIMPLEMENTED, "the TensorArray is empty");
-    tw__owned tw_tensor **items = tw__alloc_array((size_t)count, sizeof *items);
-    tw_status status = items ? TW_OK : TW_RESOURCE_EXHAUSTED;
-    for (int64_t i = 0; status == TW_OK && i < count; i++)
-        status = (items[i] = read_item(kernel, array, i)) ? TW_OK : tw__error_status();
-    if (status == TW_OK)
-        status = concat_items(kernel, items, count);
-    for (int64_t i = 0; items && i < count; i++)
-        tw_release(items[i]);
-    return status;
+    tw__held tw_tensor **items = tw__held_new((size_t)count);
+    TW_NEED(items);
+    for (int64_t i = 0; i < count; i++)
+        TW_NEED(items[i] = read_item(kernel, array, i));
+    return concat_items(kernel, items, count);
 }
 
 /* ---- the rest ---- */

@@ -232,14 +232,14 @@ def shutdown_tpu_system(cluster_resolver=None):
         "ConfigureDistributedTPU", "ShutdownDistributedTPU").replace(_NO_TPU[_NO_TPU.index("[embedding"):_NO_TPU.index("\n")], "[]"))
 
 
-class _OnTPU(type):
+class _OnTPU(type(tf.distribute._rows.Strategy)):
     """So that isinstance(strategy, TPUStrategy) holds of what it made."""
 
     def __instancecheck__(cls, value):
         return isinstance(value, tf.distribute._rows._TPUStrategy)
 
 
-class TPUStrategy(metaclass=_OnTPU):
+class TPUStrategy(tf.distribute._rows.Strategy, metaclass=_OnTPU):
     """Replicas on TPUs."""
 
     def __new__(cls, tpu_cluster_resolver=None, experimental_device_assignment=None, experimental_spmd_xla_partitioning=False):
@@ -280,14 +280,14 @@ def ParameterServerStrategy(cluster_resolver, variable_partitioner=None):
     raise NotImplementedError("ParameterServerStrategy is not supported: other machines can't be used")
 
 
-class _SeveralWorkers(type):
+class _SeveralWorkers(type(tf.distribute._rows.Strategy)):
     """So that isinstance(strategy, MultiWorkerMirroredStrategy) holds of what it made."""
 
     def __instancecheck__(cls, value):
         return hasattr(value, "_workers")
 
 
-class MultiWorkerMirroredStrategy(metaclass=_SeveralWorkers):
+class MultiWorkerMirroredStrategy(tf.distribute._rows.Strategy, metaclass=_SeveralWorkers):
     """MirroredStrategy over several processes, which TF_CONFIG names; without it, or with one, over this one."""
 
     def __new__(cls, cluster_resolver=None, communication_options=None):

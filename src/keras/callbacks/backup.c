@@ -105,10 +105,13 @@ static tw_status backup_begin(backup *b, tw__trainer *trainer, const char *direc
     if (!b->manager)
         return tw__error_status();
     char *path = tw_checkpoint_manager_restore_or_initialize(b->manager);
-    if (!path)
-        return tw_error_code();
+    bool restored = path != NULL;
     tw__free(path);
+    if (!restored)
+        TW_TRY(tw_error_code());
     TW_TRY(move_aside(b, trainer, directory));
+    if (!restored)
+        return TW_OK;
     tw_auto tw_tensor *epoch = tw__variable_read(b->epoch), *batch = tw__variable_read(b->batch),
                       *steps = tw__variable_read(b->steps);
     tw_auto tw_tensor *state = tw__variable_read(b->state);

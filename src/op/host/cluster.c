@@ -42,15 +42,21 @@ static tw_status cluster_sum(tw__kernel *kernel)
     for (int i = 0; i < kernel->input_count; i++) {
         tw_dtype dtype = kernel->inputs[i]->dtype;
         int64_t count = 0;
+        int alike = 0;
         bool first = true;
         for (int k = 0; k < kernel->input_count; k++) {
             first = first && !(k < i && kernel->inputs[k]->dtype == dtype);
+            alike += kernel->inputs[k]->dtype == dtype;
             count += kernel->inputs[k]->dtype == dtype ? kernel->inputs[k]->count : 0;
         }
         if (!tw__cluster_sums(dtype))
             return tw__fail(TW_UNIMPLEMENTED, "sums over workers of dtype %s are not supported", tw_dtype_name(dtype));
-        if (first)
+        if (alike == 1) {
+            memcpy(kernel->outputs[i]->data, kernel->inputs[i]->data, tw_tensor_bytes(kernel->inputs[i]));
+            TW_TRY(tw__cluster_sum(cluster, kernel->outputs[i]->data, count, dtype));
+        } else if (first) {
             TW_TRY(sum_joined(cluster, kernel, dtype, count));
+        }
     }
     return TW_OK;
 }

@@ -116,30 +116,12 @@ static const char *compression_of_saved(const char *path)
     return found;
 }
 
-static int by_key(const void *a, const void *b)
-{
-    return strcmp(((const tw_value *)a)->s.data, ((const tw_value *)b)->s.data);
-}
-
-/* Parts of dicts come in the order of their keys; the file has them in any. */
-static void sort_keys(tw_value *spec)
-{
-    bool dict = spec->kind == TW_VALUE_DICT;
-    if (!dict && spec->kind != TW_VALUE_LIST && spec->kind != TW_VALUE_TUPLE)
-        return;
-    for (int64_t i = dict; i < spec->list.count; i += 1 + dict)
-        sort_keys(&spec->list.items[i]);
-    if (dict && spec->list.count)
-        qsort(spec->list.items, (size_t)spec->list.count / 2, 2 * sizeof *spec->list.items, by_key);
-}
-
 static bool add_saved(pipeline *p, const char *path)
 {
     tw_tensor *bytes = tw_dataset_saved_spec(path);
     tw_value spec = bytes ? tw_structure_read(bytes) : (tw_value){ .kind = TW_VALUE_NONE };
     if (!bytes || tw_error_code() != TW_OK)
         return false;
-    sort_keys(&spec);
     bool works = add_step(p, "read",
                           tw_dataset_load(tw_tensor_string(path, strlen(path)), tw_function_new(join_shards, &spec), spec,
                                           .compression = compression_of_saved(path)));

@@ -124,11 +124,25 @@ static tw_status read_items(tw_string bytes, int depth, tw_value *list)
     return TW_OK;
 }
 
+static int by_key(const void *a, const void *b)
+{
+    tw_string one = ((const tw_value *)a)->s, two = ((const tw_value *)b)->s;
+    size_t size = one.size < two.size ? one.size : two.size;
+    int order = size ? memcmp(one.data, two.data, size) : 0;
+    return order ? order : one.size < two.size ? -1 : one.size > two.size;
+}
+
+/* Messages have the members in any order; the components of a structure come in that of its keys. */
 static tw_status read_dict(tw_string bytes, int depth, tw_value *dict)
 {
     tw__DictValue from;
     size_t capacity = 0;
-    return tw__read_DictValue(bytes, &from) ? read_pairs(from.fields, depth, dict, &capacity) : damaged("dict_value");
+    if (!tw__read_DictValue(bytes, &from))
+        return damaged("dict_value");
+    TW_TRY(read_pairs(from.fields, depth, dict, &capacity));
+    if (dict->list.count)
+        qsort(dict->list.items, (size_t)dict->list.count / 2, 2 * sizeof *dict->list.items, by_key);
+    return TW_OK;
 }
 
 static tw_status read_named_tuple(tw_string bytes, int depth, tw_value *dict)
@@ -366,12 +380,9 @@ tw_status tw__structured_write(tw__text *text, uint32_t number, const tw_value *
 
 /* ---- walking ---- */
 
-static int by_key(const void *a, const void *b)
+static int pointers_by_key(const void *a, const void *b)
 {
-    tw_string one = (*(const tw_value *const *)a)->s, two = (*(const tw_value *const *)b)->s;
-    size_t size = one.size < two.size ? one.size : two.size;
-    int order = size ? memcmp(one.data, two.data, size) : 0;
-    return order ? order : one.size < two.size ? -1 : one.size > two.size;
+    return by_key(*(const tw_value *const *)a, *(const tw_value *const *)b);
 }
 
 tw_status tw__structured_leaves(const tw_value *value, tw_status (*each)(void *context, const struct tw_type_spec *spec),
@@ -389,7 +400,7 @@ tw_status tw__structured_leaves(const tw_value *value, tw_status (*each)(void *c
     for (int64_t i = 0; i < count; i++)
         order[i] = &value->list.items[i * step];
     if (step == 2 && !named)
-        qsort(order, (size_t)count, sizeof *order, by_key);
+        qsort(order, (size_t)count, sizeof *order, pointers_by_key);
     for (int64_t i = 0; i < count; i++)
         TW_TRY(tw__structured_leaves(order[i] + (step - 1), each, context));
     return TW_OK;

@@ -11,16 +11,16 @@ import workers  # noqa: E402
 TIMEOUT = 1800
 POINTS, LIMIT = 50, 4
 LONG = """
-strategy = tf.distribute.MultiWorkerMirroredStrategy()
-tf.keras.utils.set_random_seed(0)
-m = model(strategy)
-x, y = data(64)
 losses = []
 class Note(tf.keras.callbacks.Callback):
     def on_train_batch_end(self, batch, logs=None):
         losses.append(float(logs['loss']))
 try:
-    m.fit(x, y, batch_size=16, epochs=50, verbose=0, shuffle=False, callbacks=[Note()] + (
+    strategy = tf.distribute.MultiWorkerMirroredStrategy()
+    tf.keras.utils.set_random_seed(0)
+    m = model(strategy)
+    x, y = data(48)
+    m.fit(x, y, batch_size=12, epochs=50, verbose=0, shuffle=False, callbacks=[Note()] + (
         [tf.keras.callbacks.BackupAndRestore('backup', save_freq=1)] if 'BACKUP' in os.environ else []))
     say(losses=losses, weights=[float(np.sum(np.abs(w))) for w in m.get_weights()])
 except tf.errors.UnavailableError as error:

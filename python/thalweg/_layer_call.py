@@ -1,7 +1,5 @@
 """`call` and `add_weight` of layers that are rows: what they take by position and by name is Keras's, so that `super().call(...)` of a layer that a program derives, and
 a direct `layer.call(...)`, mean what they mean there. The library computes it (layer_call_named, src/keras/layers/values.c)."""
-import types
-
 from thalweg import keras
 from thalweg._auto_config import _library_class
 
@@ -34,6 +32,9 @@ def _takes(kind):
     return _TAKES["Model"] if name in ("Sequential", "Functional") else _TAKES.get(name, "inputs")
 
 
+_Method = type((lambda self: self).__get__(0))  # types.MethodType, without the import
+
+
 class _Function:
     """The function of a text, shared by the classes whose `call` takes the same."""
     __name__ = __qualname__ = "call"
@@ -49,7 +50,7 @@ class _Function:
         return self._signature
 
     def __get__(self, layer, kind=None):
-        return self if layer is None else types.MethodType(self, layer)
+        return self if layer is None else _Method(self, layer)
 
     def __call__(self, layer, *args, **kwargs):
         parameters = self.__signature__.parameters

@@ -141,7 +141,11 @@ static tw_status many_shape(tw__inference *inference)
 
 static tw_status one_shape(tw__inference *inference)
 {
-    return shapes(inference, TW_ATTR(inference, "sparse_keys")->count, TW_ATTR(inference, "dense_keys")->count, 0);
+    int64_t sparse = TW_ATTR(inference, "sparse_keys")->count;
+    if (TW_ATTR(inference, "num_sparse")->i != sparse)
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "num_sparse (%lld) is not the number of sparse keys (%lld)",
+                          (long long)TW_ATTR(inference, "num_sparse")->i, (long long)sparse);
+    return shapes(inference, (int)sparse, TW_ATTR(inference, "dense_keys")->count, 0);
 }
 
 #define VALUE_TYPES "list({float, int64, string})"

@@ -85,37 +85,49 @@ tw_status tw__call_all(const tw_op *op, tw_tensor **outputs, int room, uint64_t 
     return status;
 }
 
-static tw_tensor *call_one(const tw_op *op, uint64_t kinds, va_list list)
+/* The tensors at the beginning, into `inputs`; how many, -1: there is something else. The usual call has nothing else. */
+static inline __attribute__((always_inline)) int read_tensors(tw_tensor **inputs, uint64_t kinds, va_list list)
 {
-    tw_tensor *output = NULL, *inputs[TW_MAX_OPERANDS];
-    uint64_t rest = kinds;
-    int count = 0; /* the usual call has tensors and nothing else */
-    va_list tensors;
-    va_copy(tensors, list);
-    for (; (rest & ((1 << TW_OPERAND_BITS) - 1)) == TW_OPERAND_TENSOR; rest >>= TW_OPERAND_BITS) {
-        if (!(inputs[count++] = va_arg(tensors, tw_tensor *)))
-            break;
+    int count = 0;
+    for (; kinds; kinds >>= TW_OPERAND_BITS) {
+        if ((kinds & ((1 << TW_OPERAND_BITS) - 1)) != TW_OPERAND_TENSOR || !(inputs[count++] = va_arg(list, tw_tensor *)))
+            return -1;
     }
-    va_end(tensors);
-    if (!rest)
-        return tw__call(op, inputs, count, NULL, 0);
+    return count;
+}
+
+static tw_tensor *call_any(const tw_op *op, uint64_t kinds, va_list list)
+{
+    tw_tensor *output = NULL;
     return call_listed(op, &output, 1, kinds, list) == TW_OK ? output : NULL;
 }
 
 tw_tensor *tw__call_of(const tw_op *op, uint64_t kinds, ...)
 {
+    tw_tensor *inputs[TW_MAX_OPERANDS], *output;
     va_list list;
     va_start(list, kinds);
-    tw_tensor *output = call_one(op, kinds, list);
+    int count = read_tensors(inputs, kinds, list);
+    va_end(list);
+    if (count >= 0)
+        return tw__call(op, inputs, count, NULL, 0);
+    va_start(list, kinds);
+    output = call_any(op, kinds, list);
     va_end(list);
     return output;
 }
 
 tw_tensor *tw__temp_of(tw__temps *t, const tw_op *op, uint64_t kinds, ...)
 {
+    tw_tensor *inputs[TW_MAX_OPERANDS], *output;
     va_list list;
     va_start(list, kinds);
-    tw_tensor *output = call_one(op, kinds, list);
+    int count = read_tensors(inputs, kinds, list);
+    va_end(list);
+    if (count >= 0)
+        return tw__temp(t, tw__call(op, inputs, count, NULL, 0));
+    va_start(list, kinds);
+    output = call_any(op, kinds, list);
     va_end(list);
     return tw__temp(t, output);
 }

@@ -3,6 +3,7 @@
 hostile.py makes the calls in a process of its own, so that a crash is a failure here that names its call. To look for more:
     python3 tests/python/hostile.py SEED COUNT JOURNAL [part of a name]
 """
+import itertools
 import os
 import subprocess
 import sys
@@ -110,3 +111,24 @@ def test_keys_that_are_no_strings():
         tf.keras.layers.Dense(**{1: 2})
     with pytest.raises(ValueError):
         tf.keras.layers.Add()({1: tf.keras.Input([2]), "a": tf.keras.Input([2])})
+
+
+def test_counts_that_do_not_go_together():
+    """Ops whose number of outputs and lists of keys are told apart: any of them may be wrong."""
+    example, tried = tf.train.Example().SerializeToString(), 0
+    for sparse, keys, types, dense in itertools.product(range(4), range(3), range(3), range(3)):
+        names, more = ["a", "b"][:keys], ["c", "d"][:dense]
+        defaults, shapes = [tf.constant(0, tf.int64)] * dense, [[]] * dense
+        for call in (
+                lambda: tf.raw_ops.ParseSingleExample(serialized=example, dense_defaults=defaults, num_sparse=sparse, sparse_keys=names, dense_keys=more,
+                                                      sparse_types=[tf.string] * types, dense_shapes=shapes),
+                lambda: tf.raw_ops.ParseExampleV2(serialized=[example], names=[], sparse_keys=names, dense_keys=more, ragged_keys=[], dense_defaults=defaults,
+                                                  num_sparse=sparse, sparse_types=[tf.string] * types, ragged_value_types=[], ragged_split_types=[],
+                                                  dense_shapes=shapes)):
+            if sparse == keys == types:
+                call()
+            else:
+                with pytest.raises((ValueError, tf.errors.InvalidArgumentError)):
+                    call()
+            tried += 1
+    assert tried == 216

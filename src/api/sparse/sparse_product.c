@@ -141,6 +141,10 @@ TW_API(sparse_matmul,
     tw_tensor *b = a || left ? operand(t, &args->b, dtype_of(&args->a), args->transpose_b, args->adjoint_b, &right) : NULL;
     if ((!a && !left) || (!b && !right))
         return none;
+    if (!left && !right) {
+        tw__fail(TW_TYPE_ERROR, "matmul: one of the operands is to be a SparseTensor");
+        return none;
+    }
     tw_shape one = left ? left->shape : a->shape, two = right ? right->shape : b->shape;
     if (one.rank != two.rank) {
         tw__fail(TW_VALUE_ERROR, "matmul: the operands have ranks %d and %d", one.rank, two.rank);

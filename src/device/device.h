@@ -43,10 +43,10 @@ extern _Thread_local int tw__replica;
 extern _Thread_local int tw__replicas; /* of the strategy whose scope, or replica, the thread is in; 1 without one */
 
 /* ---- what there is (devices.c) ---- */
-extern bool tw__device_attention;    /* something is to be done before the next operation: the devices are not in use yet, or
-                                        placement is logged */
-extern bool tw__devices_many;        /* there are several logical devices: who makes tensors says where they are */
-extern bool tw__devices_accelerated; /* some of them are accelerators */
+extern _Atomic bool tw__device_attention; /* something is to be done before the next operation: the devices are not in use yet, or
+                                     placement is logged */
+extern _Atomic bool tw__devices_many;     /* there are several logical devices: who makes tensors says where they are */
+extern _Atomic bool tw__devices_accelerated; /* some of them are accelerators */
 bool tw__devices_used(void);
 tw_status tw__devices_use(void);        /* from now on settings are settled */
 tw_status tw__devices_begin(void);      /* the same for operations: an error if there is no processor */

@@ -12,7 +12,7 @@
 
 static tw__lock lock = TW__LOCK;
 static _Atomic bool used;
-bool tw__device_attention = true, tw__devices_many, tw__devices_accelerated;
+_Atomic bool tw__device_attention = true, tw__devices_many, tw__devices_accelerated;
 
 /* A device of the machine, and what the user wants of it. */
 typedef struct physical {
